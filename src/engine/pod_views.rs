@@ -8,9 +8,9 @@ use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodGroup, PodView};
 use std::collections::BTreeMap;
 
-/// A Job object, whether the pod is its leader, and the domain that the pod webhook wrote: pods with equal keys differ
-/// in their names and indexes only.
-type ViewKey = (JobId, u32, bool, DomainId);
+/// A Job object, whether the pod is its leader, the domain that the pod webhook wrote, and the priority, which depends
+/// on the PriorityClasses at the creation: pods with equal keys differ in their names and indexes only.
+type ViewKey = (JobId, u32, bool, DomainId, i32);
 
 /// Reads pods. Those with equal keys are read once.
 #[derive(Clone, Default)]
@@ -37,7 +37,13 @@ impl PodViews {
     pub fn view(&mut self, ctx: &EngineContext<'_>, pod: PodId, columns: &mut ResourceColumns) -> PodView {
         let store = &**ctx.store;
         let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
-        let key = (job, store.jobs[job.ix()].incarnation, store.is_leader(pod), store.pods.domain[i]);
+        let key = (
+            job,
+            store.jobs[job.ix()].incarnation,
+            store.is_leader(pod),
+            store.pods.domain[i],
+            store.facts(pod).priority,
+        );
         let read = || PodView {
             tolerations: store.facts(pod).tolerations.clone(),
             claims: store.pod_spec(pod).claims.clone(),

@@ -26,8 +26,8 @@ fn temporary(name: &str) -> PathBuf {
 fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
     let dir = temporary("each");
     let mut manifests = files(&root().join("scenarios/manifests"), "yaml");
-    // The pods of ring-8x384 spread over a label that generated clusters do not have; kueue-queues has no JobSet.
-    let skipped = ["traps.yaml", "train-5000.yaml", "ring-8x384.yaml", "kueue-queues.yaml"];
+    // The pods of ring-8x384 spread over a label that generated clusters do not have; queues have no JobSet.
+    let skipped = ["traps.yaml", "train-5000.yaml", "ring-8x384.yaml", "kueue-queues.yaml", "kueue-topology.yaml"];
     manifests.retain(|p| !skipped.iter().any(|name| p.ends_with(name)));
     manifests.push(root().join("tests/it/words/xpk-v5p.yaml"));
     manifests.push(root().join("tests/it/words/axlearn.yaml"));

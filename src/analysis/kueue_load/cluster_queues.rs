@@ -2,6 +2,7 @@
 //! Changes of one queue within a second are written together.
 
 use super::clients::RateLimit;
+use super::recorder::QueueStatus;
 use super::world::{LoadEvent, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::Duration;
@@ -11,17 +12,6 @@ use std::collections::{BTreeSet, VecDeque};
 const BATCH: Duration = Duration::from_secs(1);
 /// Requests for a new ClusterQueue: the finalizer and the first status.
 const FIRST_REQUESTS: usize = 2;
-
-/// What the status of a ClusterQueue says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueStatus {
-    pub pending: usize,
-    pub reserving: usize,
-    pub admitted: usize,
-    /// Usage of admitted Workloads in thousandths of a CPU.
-    pub used: i64,
-    pub is_active: bool,
-}
 
 pub struct QueueReconciler {
     client: RateLimit,

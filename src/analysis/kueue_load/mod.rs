@@ -13,8 +13,6 @@ mod outcome;
 mod recorder;
 mod runner;
 mod scheduler;
-mod workloads;
 mod world;
 
-pub use outcome::{LoadOutcome, QueueClassOutcome, WorkloadClassOutcome};
-pub use world::run_load_test;
+pub use outcome::{LoadOutcome, QueueClassOutcome, WorkloadClassOutcome, run_load_test};

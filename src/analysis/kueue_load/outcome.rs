@@ -2,6 +2,7 @@
 
 use super::world::World;
 use serde::Serialize;
+use sim_api::spec::kueue::KueueLoadTest;
 use std::collections::BTreeMap;
 
 /// Times and usage of a test.
@@ -33,6 +34,13 @@ pub struct WorkloadClassOutcome {
     pub mean_time_to_finish_s: f64,
 }
 
+/// Runs the test to its end.
+pub fn run_load_test(test: &KueueLoadTest) -> LoadOutcome {
+    let mut world = World::new(test);
+    world.run();
+    world.outcome()
+}
+
 /// Sums over the queues of a class.
 #[derive(Default)]
 struct QueueSums {
@@ -44,7 +52,7 @@ struct QueueSums {
 }
 
 impl World<'_> {
-    pub fn outcome(&self) -> LoadOutcome {
+    fn outcome(&self) -> LoadOutcome {
         let mut sums: BTreeMap<&str, QueueSums> = BTreeMap::new();
         for queue in self.recorder.queues.iter().flatten() {
             let sum = sums.entry(&queue.class).or_insert(QueueSums { first: u64::MAX, ..QueueSums::default() });

@@ -1,6 +1,5 @@
 //! What the runner records: the usage in the statuses of ClusterQueues, and the times of Workloads.
 
-use super::cluster_queues::QueueStatus;
 use super::objects::GeneratedQueue;
 use sim_api::spec::kueue::{KueueObjects, LoadTemplate};
 use sim_base::SimTime;
@@ -10,6 +9,17 @@ use sim_kueue::workload::{ConditionType, Workload, WorkloadKey};
 const MILLISECOND: u64 = 1_000_000;
 /// Unit of times in objects.
 const SECOND: u64 = 1_000_000_000;
+
+/// What the status of a ClusterQueue says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatus {
+    pub pending: usize,
+    pub reserving: usize,
+    pub admitted: usize,
+    /// Usage of admitted Workloads in thousandths of a CPU.
+    pub used: i64,
+    pub is_active: bool,
+}
 
 #[derive(Clone)]
 pub struct RecordedQueue {

@@ -1,4 +1,4 @@
-//! Kueue's scheduler: cycles over the heads of the queues, with the requests for which they wait.
+//! Kueue's reconciler of Workloads, and its scheduler: cycles over the heads of the queues, with the requests for which they wait.
 //!
 //! The entries are processed one after the other: admissions are sent without waiting; preemptions are sent eight at a
 //! time, and the cycle waits for them. Then the other entries return to their queues, each followed by a request with
@@ -8,13 +8,26 @@ use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World}
 use sim_base::Duration;
 use sim_kueue::control::{Patch, PatchKind};
 use sim_kueue::cycle::{CycleResult, Entry, Outcome};
-use std::collections::VecDeque;
+use sim_kueue::workload::WorkloadKey;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Pause after a cycle without an admission: doubles up to the maximum (`pkg/util/wait/backoff.go`).
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Preemptions that an entry sends at the same time (`pkg/scheduler/preemption/preemption.go`).
 const PARALLEL_PREEMPTIONS: usize = 8;
+
+/// Workers (`groupKindConcurrency` of the test's manager).
+const WORKERS: usize = 5;
+
+#[derive(Default)]
+pub struct WorkloadReconciler {
+    queue: VecDeque<WorkloadKey>,
+    queued: BTreeSet<WorkloadKey>,
+    /// Workloads with a request in flight.
+    busy: BTreeSet<WorkloadKey>,
+}
 
 enum CycleStep {
     Preempt(VecDeque<Patch>),
@@ -140,4 +153,42 @@ fn steps(result: CycleResult) -> VecDeque<CycleStep> {
     }
     first.extend(last);
     first
+}
+
+impl World<'_> {
+    pub fn reconcile_workload(&mut self, key: WorkloadKey) {
+        if self.workloads.queued.insert(key) && !self.workloads.busy.contains(&key) {
+            self.workloads.queue.push_back(key);
+        }
+        self.run_workers();
+    }
+
+    fn run_workers(&mut self) {
+        while self.workloads.busy.len() < WORKERS {
+            let Some(key) = self.workloads.queue.pop_front() else { return };
+            self.workloads.queued.remove(&key);
+            let Some(current) = self.manager.workload(key).cloned() else { continue };
+            if current.is_finished() {
+                continue;
+            }
+            let view = self.manager.view(key, &current);
+            let result = sim_kueue::control::reconcile_workload(&current, &view, &self.manager.configuration, self.now);
+            let Some(new) = result.workload.filter(|new| *new != *current) else { continue };
+            self.workloads.busy.insert(key);
+            let sent = self.workload_client.take(self.now);
+            let change = WorkloadChange::Update { new: Arc::new(new), based_on: current };
+            let client = LoadClient::WorkloadReconciler;
+            self.send(sent, PendingRequest { client, key, change, decided: self.now });
+        }
+    }
+
+    pub fn reconciler_answered(&mut self, key: WorkloadKey, is_stored: bool) {
+        self.workloads.busy.remove(&key);
+        if self.workloads.queued.contains(&key) {
+            self.workloads.queue.push_back(key);
+        } else if !is_stored {
+            self.reconcile_workload(key);
+        }
+        self.run_workers();
+    }
 }

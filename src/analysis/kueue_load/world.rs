@@ -4,11 +4,9 @@ use super::clients::RateLimit;
 use super::cluster_queues::QueueReconciler;
 use super::generator::Generator;
 use super::objects::{nodes, objects};
-use super::outcome::LoadOutcome;
 use super::recorder::Recorder;
 use super::runner::Runner;
-use super::scheduler::SchedulerLoop;
-use super::workloads::WorkloadReconciler;
+use super::scheduler::{SchedulerLoop, WorkloadReconciler};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::{Duration, SimTime};
 use sim_kueue::control::{Manager, Patch, REQUEUE_DELAY};
@@ -91,7 +89,7 @@ pub struct World<'a> {
     events: BinaryHeap<Reverse<(SimTime, u64, LoadEvent)>>,
     sequence: u64,
     pub manager: Manager,
-    /// Stored Workloads.
+    /// Workloads in the API server.
     pub store: Vec<Arc<Workload>>,
     requests: BTreeMap<usize, PendingRequest>,
     next_request: usize,
@@ -114,45 +112,49 @@ pub struct World<'a> {
     pub is_over: bool,
 }
 
-/// Runs the test to its end.
-pub fn run_load_test(test: &KueueLoadTest) -> LoadOutcome {
-    let (objects, sets) = objects(test);
-    let topology = TopologySnapshot::new(&objects, &nodes(test));
-    let namespace = |name: &str| (name.to_owned(), BTreeMap::new());
-    let namespaces = objects.local_queues.iter().map(|queue| namespace(&queue.namespace)).collect();
-    let manager = Manager::new(&objects, topology, namespaces);
-    let generator = Generator::new(test, &objects, &sets);
-    let recorder = Recorder::new(&objects, &sets);
-    let mut world = World {
-        test,
-        now: SimTime::ZERO,
-        events: BinaryHeap::new(),
-        sequence: 0,
-        manager,
-        store: Vec::new(),
-        requests: BTreeMap::new(),
-        next_request: 0,
-        workload_client: RateLimit::new(test.manager.client),
-        to_kueue: VecDeque::new(),
-        to_runner: VecDeque::new(),
-        assumed: BTreeSet::new(),
-        preempted: BTreeSet::new(),
-        retries: BTreeSet::new(),
-        generator,
-        scheduler: SchedulerLoop::default(),
-        workloads: WorkloadReconciler::default(),
-        queues: QueueReconciler::new(test, objects.cluster_queues.len()),
-        runner: Runner::new(test),
-        recorder,
-        is_over: false,
-    };
-    world.begin();
-    while !world.is_over {
-        let Some(Reverse((at, _, event))) = world.events.pop() else { break };
-        world.now = at;
-        world.handle(event);
+impl<'a> World<'a> {
+    pub fn new(test: &'a KueueLoadTest) -> World<'a> {
+        let (objects, sets) = objects(test);
+        let topology = TopologySnapshot::new(&objects, &nodes(test));
+        let namespace = |name: &str| (name.to_owned(), BTreeMap::new());
+        let namespaces = objects.local_queues.iter().map(|queue| namespace(&queue.namespace)).collect();
+        let manager = Manager::new(&objects, topology, namespaces);
+        let generator = Generator::new(test, &objects, &sets);
+        let recorder = Recorder::new(&objects, &sets);
+        World {
+            test,
+            now: SimTime::ZERO,
+            events: BinaryHeap::new(),
+            sequence: 0,
+            manager,
+            store: Vec::new(),
+            requests: BTreeMap::new(),
+            next_request: 0,
+            workload_client: RateLimit::new(test.manager.client),
+            to_kueue: VecDeque::new(),
+            to_runner: VecDeque::new(),
+            assumed: BTreeSet::new(),
+            preempted: BTreeSet::new(),
+            retries: BTreeSet::new(),
+            generator,
+            scheduler: SchedulerLoop::default(),
+            workloads: WorkloadReconciler::default(),
+            queues: QueueReconciler::new(test, objects.cluster_queues.len()),
+            runner: Runner::new(test),
+            recorder,
+            is_over: false,
+        }
     }
-    world.outcome()
+
+    /// Runs the test to its end.
+    pub fn run(&mut self) {
+        self.begin();
+        while !self.is_over {
+            let Some(Reverse((at, _, event))) = self.events.pop() else { break };
+            self.now = at;
+            self.handle(event);
+        }
+    }
 }
 
 impl World<'_> {

@@ -96,7 +96,7 @@ pub enum TopLevelCommand {
         after_help = "Examples:\n  jobset-sim why scenarios/restart-5000-recreate.yaml\n  jobset-sim why run-1 --restart 3\n  jobset-sim why -f jobset.yaml -t topologies/small-16.yaml --pod workers-0-1 --format json\n\nA run directory is simulated again from its inputs. Each what-if is a separate run: `run` with the same --set\ngives the same times."
     )]
     Why(WhyArgs),
-    /// Try whether Kueue admits a JobSet now and its pods fit; exit code 4 with the smallest change if not
+    /// Report whether Kueue admits a JobSet now, or the smallest change that admits it
     #[command(
         after_help = "Examples:\n  jobset-sim admit -f queues.yaml -f jobset.yaml -t nodes.json\n  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,workloads,workloadpriorityclasses -A -o yaml > kueue.yaml\n  kubectl get nodes,pods -A -o json > nodes.json\n  jobset-sim admit -f kueue.yaml -f jobset.yaml -t nodes.json --format json\n\nThe JobSets are submitted one after the other. Each change that is printed was tried and admits the JobSet.\n\nExit codes: 0 all JobSets are admitted and their pods fit; 2 invalid input; 4 a JobSet is not admitted or does not fit."
     )]

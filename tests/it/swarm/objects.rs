@@ -65,8 +65,8 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
             }
             json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta("budget"), "spec": spec})
         }
-        7 if d.one_in(2) => pod_group(d, &meta),
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
+        9 if d.one_in(4) => pod_group(d, &meta),
         _ => {
             let mut own = jobset::draw(d, "c").with_fixed_name();
             if let Some(metadata) = own["metadata"].as_object_mut() {

@@ -110,10 +110,12 @@ static ADMISSION_CHECK: ObjectSchema = ObjectSchema {
             .example("{exponential: {mean: 10m}}"),
         field("state", OneOf(&["Ready", "Rejected"]))
             .doc("State that the controller reports. Rejected deactivates the Workload.")
-            .default("Ready"),
+            .default("Ready")
+            .example("Rejected"),
         field("retries", COUNT)
             .doc("Number of reports in the state Retry before the final one. Each evicts the Workload.")
-            .default("0"),
+            .default("0")
+            .example("1"),
         field("message", Line).doc("Message of the state.").otherwise("none").example("no capacity in zone a"),
     ],
 };
