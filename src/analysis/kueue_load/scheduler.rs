@@ -1,4 +1,5 @@
-//! Kueue's reconciler of Workloads, and its scheduler: cycles over the heads of the queues, with the requests for which they wait.
+//! Kueue's reconciler of Workloads, and its scheduler: cycles over the heads of the queues, with the requests for which
+//! they wait.
 //!
 //! The entries are processed one after the other: admissions are sent without waiting; preemptions are sent eight at a
 //! time, and the cycle waits for them. Then the other entries return to their queues, each followed by a request with

@@ -162,12 +162,6 @@ pub fn control_plane(d: &mut Draw) -> Value {
         plane["featureGates"]["ElasticJobSet"] = json!(!d.one_in(4));
     }
     if d.rare(6) {
-        for gate in ["GenericWorkload", "GangScheduling", "WorkloadAwarePreemption"] {
-            plane["featureGates"][gate] = json!(true);
-        }
-        plane["featureGates"]["TopologyAwareWorkloadScheduling"] = json!(d.one_in(2));
-    }
-    if d.rare(6) {
         plane["featureGates"]["InPlaceRestart"] = json!(true);
         plane["featureGates"]["RestartJob"] = json!(true);
     }

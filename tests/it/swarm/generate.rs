@@ -146,6 +146,7 @@ pub fn draw_case(seed: u64) -> Case {
     if d.wild {
         super::faults::enrich(seed, &mut scenario);
         objects::configure_scheduler(seed, &mut scenario);
+        objects::group_pods(seed, &jobsets[0], &mut scenario, &mut files);
     }
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;

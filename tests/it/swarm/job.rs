@@ -219,9 +219,6 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
         pod["preemptionPolicy"] = json!("PreemptLowerPriority");
         pod["schedulerName"] = json!("default-scheduler");
     }
-    if d.rare(12) {
-        pod["schedulingGroup"] = json!({"podGroupName": d.pick(&["gang", "gang", "missing"])});
-    }
     if d.rare(24) {
         terms(d, &mut pod);
     }

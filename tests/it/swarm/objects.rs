@@ -66,7 +66,6 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
             json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta("budget"), "spec": spec})
         }
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
-        9 if d.one_in(4) => pod_group(d, &meta),
         _ => {
             let mut own = jobset::draw(d, "c").with_fixed_name();
             if let Some(metadata) = own["metadata"].as_object_mut() {
@@ -82,7 +81,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
     let kinds = [
         "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "PriorityClass", "PodDisruptionBudget",
-        "Namespace", "Namespace", "PodGroup",
+        "Namespace",
     ];
     let kind = d.pick(&kinds);
     let name = match kind {
@@ -92,13 +91,62 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
         "StorageClass" => "fast".to_owned(),
         "PriorityClass" => "high".to_owned(),
         "PodDisruptionBudget" => "budget".to_owned(),
-        "PodGroup" => "gang".to_owned(),
         _ => d.pick(&["team", "default"]).to_owned(),
     };
     (kind, name)
 }
 
-fn pod_group(d: &mut Draw, meta: &dyn Fn(&str) -> Value) -> Value {
+/// Switches the feature gates of pod groups on, and adds a PodGroup with a request about it. The draws of other parts
+/// stay unchanged.
+pub fn group_pods(seed: u64, jobset: &JobSet, scenario: &mut Value, files: &mut [(String, Value)]) {
+    let d = &mut Draw::new(seed ^ 0x706f_6467_726f_7570);
+    if !d.one_in(8) {
+        return;
+    }
+    for gate in ["GenericWorkload", "GangScheduling", "WorkloadAwarePreemption"] {
+        scenario["controlPlane"]["featureGates"][gate] = json!(true);
+    }
+    scenario["controlPlane"]["featureGates"]["TopologyAwareWorkloadScheduling"] = json!(d.one_in(2));
+    let group = pod_group(d, jobset);
+    let request = match d.below(4) {
+        0 => json!({"create": {"object": group}}),
+        1 => json!({"delete": {"kind": "PodGroup", "name": "gang"}}),
+        2 => json!({"show": {"kind": "PodGroup", "name": "gang", "fields": ["status"]}}),
+        _ => {
+            let merge = json!({"spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}});
+            json!({"patch": {"kind": "PodGroup", "name": "gang", "merge": merge}})
+        }
+    };
+    let is_created_later = request.get("create").is_some();
+    let mut fault = request;
+    fault["at"] = json!(format!("{}s", d.between(1, 60)));
+    let add = |list: &mut Value, item: Value| match list.as_array_mut() {
+        Some(items) => items.push(item),
+        None => *list = json!([item]),
+    };
+    add(&mut scenario["faults"], fault);
+    if !is_created_later {
+        add(&mut scenario["objects"], group);
+    }
+    for (_, content) in files {
+        join_group(content);
+    }
+}
+
+/// Puts the pods of all JobSets in the content into the group.
+fn join_group(content: &mut Value) {
+    for item in content.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
+        join_group(item);
+    }
+    let replicated = content.pointer_mut("/spec/replicatedJobs").and_then(Value::as_array_mut);
+    for rj in replicated.into_iter().flatten() {
+        if let Some(spec) = rj.pointer_mut("/template/spec/template/spec") {
+            spec["schedulingGroup"] = json!({"podGroupName": "gang"});
+        }
+    }
+}
+
+fn pod_group(d: &mut Draw, jobset: &JobSet) -> Value {
     let policy = if d.one_in(3) { json!({"basic": {}}) } else { json!({"gang": {"minCount": d.between(1, 4)}}) };
     let mut spec = json!({"schedulingPolicy": policy, "disruptionMode": d.pick(&["Pod", "PodGroup"])});
     if d.one_in(2) {
@@ -109,7 +157,9 @@ fn pod_group(d: &mut Draw, meta: &dyn Fn(&str) -> Value) -> Value {
         1 => spec["priority"] = json!(d.pick(&[0, 1000, -5])),
         _ => {}
     }
-    json!({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": meta("gang"), "spec": spec})
+    let namespace = jobset.object["metadata"].get("namespace").cloned().unwrap_or(json!("default"));
+    let metadata = json!({"name": "gang", "namespace": namespace});
+    json!({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": metadata, "spec": spec})
 }
 
 fn storage_class(d: &mut Draw) -> Value {

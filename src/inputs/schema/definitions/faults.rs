@@ -255,7 +255,7 @@ static NAME: ObjectSchema = ObjectSchema {
 /// Kinds of the objects that an action can refer to.
 pub const KIND_NAMES: &[&str] = &[
     "JobSet", "Job", "Pod", "Node", "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass",
-    "PriorityClass", "PodDisruptionBudget", "Namespace", "PodGroup",
+    "PriorityClass", "PodDisruptionBudget", "PodGroup", "Namespace",
 ];
 
 /// Kinds of the objects that an action can delete.
