@@ -21,7 +21,7 @@ impl Read for SlowReader<'_> {
 fn read<T: for<'de> Deserialize<'de>>(text: &str, most: usize) -> Option<T> {
     let mut stream = JsonStream::new(SlowReader { rest: text.as_bytes(), most });
     let value = T::deserialize(&mut stream).ok()?;
-    (stream.peek().ok()? == None).then_some(value)
+    stream.peek().ok()?.is_none().then_some(value)
 }
 
 /// A structure that ignores most fields of its input.

@@ -40,7 +40,7 @@ fn the_cubes_of_a_slice_are_one_torus_with_wraparound_and_have_its_label() {
     let slices = TopologyDomains::build(&cluster, "cloud.google.com/gke-tpu-slice");
     assert_eq!(slices.values, ["b"]);
     let expected: Vec<NodeId> = (16..32).chain(48..64).map(NodeId).collect();
-    assert_eq!(slices.nodes, [expected.clone()]);
+    assert_eq!(slices.nodes, std::slice::from_ref(&expected));
     let map = FabricMap::build(&topology, &cluster);
     assert!(expected.iter().all(|node| map.island(*node) == map.island(NodeId(16))));
     assert_ne!(map.island(NodeId(0)), map.island(NodeId(32)));
