@@ -5,8 +5,8 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
-use sim_base::JobSetId;
 use sim_base::random::StreamPurpose;
+use sim_base::{JobSetId, SimTime};
 use sim_kueue::workload::CheckStatus;
 
 impl KueueController {
@@ -33,7 +33,7 @@ impl KueueController {
     }
 
     /// Returns true if the Workload has lost its quota since the controller began.
-    pub fn is_check_stale(&self, at: sim_base::SimTime, jobset: JobSetId, check: u32) -> bool {
+    pub fn is_check_stale(&self, at: SimTime, jobset: JobSetId, check: u32) -> bool {
         self.rows.get(jobset.ix()).is_none_or(|row| row.check_reports.get(&check) != Some(&at))
     }
 
