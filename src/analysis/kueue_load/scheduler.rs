@@ -8,14 +8,11 @@
 use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World};
 use sim_base::Duration;
 use sim_kueue::control::{Patch, PatchKind};
-use sim_kueue::cycle::{CycleResult, Entry, Outcome};
+use sim_kueue::cycle::{CycleResult, Entry, Outcome, next_pause};
 use sim_kueue::workload::WorkloadKey;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Pause after a cycle without an admission: doubles up to the maximum (`pkg/util/wait/backoff.go`).
-const PAUSE_MIN: Duration = Duration::from_millis(1);
-const PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Preemptions that an entry sends at the same time (`pkg/scheduler/preemption/preemption.go`).
 const PARALLEL_PREEMPTIONS: usize = 8;
 
@@ -83,11 +80,7 @@ impl World<'_> {
     }
 
     fn end_cycle(&mut self) {
-        let pause = match self.scheduler.pause {
-            _ if self.scheduler.has_admitted => Duration::ZERO,
-            Duration::ZERO => PAUSE_MIN,
-            pause => pause.saturating_mul(2).min(PAUSE_MAX),
-        };
+        let pause = next_pause(self.scheduler.pause, self.scheduler.has_admitted);
         self.scheduler.pause = pause;
         let at = self.after(pause);
         self.schedule(at, LoadEvent::CycleBegins);

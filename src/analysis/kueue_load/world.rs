@@ -229,7 +229,7 @@ impl World<'_> {
         self.notify(key);
     }
 
-    /// Tells the watches of a change.
+    /// Notifies the watches of Kueue and of the runner of a change.
     pub fn notify(&mut self, key: WorkloadKey) {
         let at = self.now + self.test.manager.watch;
         self.to_kueue.push_back((key, self.store[key].clone()));

@@ -11,10 +11,6 @@ use sim_base::{Duration, JobSetId};
 use sim_kueue::control::{Patch, PatchKind};
 use std::collections::BTreeMap;
 
-/// Pause after a cycle without an admission: doubles up to the maximum (`pkg/util/wait/backoff.go`).
-const PAUSE_MIN: Duration = Duration::from_millis(1);
-const PAUSE_MAX: Duration = Duration::from_millis(10);
-
 #[derive(Clone, Default)]
 pub(super) struct Cycles {
     is_scheduled: bool,
@@ -52,11 +48,7 @@ impl Cycles {
     }
 
     fn next_pause(&mut self, has_admitted: bool) {
-        self.pause = match self.pause {
-            _ if has_admitted => Duration::ZERO,
-            Duration::ZERO => PAUSE_MIN,
-            pause => pause.saturating_mul(2).min(PAUSE_MAX),
-        };
+        self.pause = sim_kueue::cycle::next_pause(self.pause, has_admitted);
     }
 }
 

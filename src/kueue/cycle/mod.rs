@@ -10,3 +10,14 @@ pub mod process;
 pub use config::CycleConfig;
 pub use entry::{Entry, Outcome};
 pub use process::{CycleResult, Preemption, run};
+
+use sim_base::Duration;
+
+/// Pause after a cycle without an admission (`pkg/util/wait/backoff.go`).
+const PAUSE_MIN: Duration = Duration::from_millis(1);
+const PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// Returns the pause after a cycle, given the previous pause. Without an admission it doubles from 1 ms to 10 ms.
+pub fn next_pause(last: Duration, has_admitted: bool) -> Duration {
+    if has_admitted { Duration::ZERO } else { last.saturating_mul(2).clamp(PAUSE_MIN, PAUSE_MAX) }
+}

@@ -112,8 +112,10 @@ fn headline(verdict: &JobSetVerdict) -> String {
         (cluster, local) => format!(" in ClusterQueue {cluster} (LocalQueue {local})"),
     };
     match (verdict.verdict, verdict.cause) {
-        ("Unmanaged", None) => format!("JobSet {name} has no queue of Kueue and starts immediately"),
-        ("Unmanaged", Some(_)) => format!("JobSet {name} has no queue of Kueue; its pods do not fit on the nodes"),
+        ("Unmanaged", None) => format!("JobSet {name} is not managed by Kueue in these inputs and starts immediately"),
+        ("Unmanaged", Some(_)) => {
+            format!("JobSet {name} is not managed by Kueue in these inputs; its pods do not fit on the nodes")
+        }
         ("Finished", _) => format!("JobSet {name} has finished"),
         ("AlreadyAdmitted", _) => format!("JobSet {name} has quota already{queue}"),
         ("Admitted", None) => format!("JobSet {name} is admitted{queue}"),
