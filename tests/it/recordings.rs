@@ -15,10 +15,6 @@ use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, r
 use sim_recordings::validate::{kueue, scheduling, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [&str; 10] = [
-    "decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single", "kueue",
-    "kueue/live",
-];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
 const TIME_TOLERANCE: f64 = 0.08;
@@ -40,7 +36,7 @@ struct File {
 /// Returns every recording of the complete set or, if that is missing, of the repository.
 fn recordings() -> Vec<File> {
     let mut result = Vec::new();
-    for kind in KINDS {
+    for kind in support::RECORDING_KINDS {
         for path in support::recordings(kind) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             result.push(File {

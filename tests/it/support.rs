@@ -109,6 +109,12 @@ pub fn recordings_folder() -> PathBuf {
     root().join(RECORDINGS)
 }
 
+/// The kinds of recordings, which are the folders below [`recordings_folder`].
+pub const RECORDING_KINDS: [&str; 10] = [
+    "decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single", "kueue",
+    "kueue/live",
+];
+
 pub fn recordings(kind: &str) -> Vec<PathBuf> {
     let paths = files(&recordings_folder().join(kind), "json");
     assert!(!paths.is_empty(), "there are no recordings of the kind {kind}");
