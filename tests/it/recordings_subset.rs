@@ -34,7 +34,8 @@ fn every_kind_of_recording_is_in_the_repository() {
             "times" => 8,
             _ => panic!("{kind}: state how many recordings the repository has"),
         };
-        let of_kind = here.iter().filter(|name| name.rsplit_once('/').is_some_and(|(folder, _)| folder == kind)).count();
+        let of_kind =
+            here.iter().filter(|name| name.rsplit_once('/').is_some_and(|(folder, _)| folder == kind)).count();
         assert!(of_kind >= least, "{kind}: {of_kind}");
     }
     let left_out = omitted_recordings();
