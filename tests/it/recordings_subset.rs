@@ -26,7 +26,7 @@ fn every_kind_of_recording_is_in_the_repository() {
             "corner" => 29,
             "decisions" => 30,
             "kueue" => 6,
-            "kueue/live" => 5,
+            "kueue/live" => 6,
             "nodes" => 17,
             "cluster" => 10,
             "scheduler/gang" => 8,

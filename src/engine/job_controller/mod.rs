@@ -27,7 +27,7 @@ use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use super::webhook::PodWebhook;
 use crate::record::TicketWait;
-use crate::store::{ChangeKind, JobChange, ObjectStore};
+use crate::store::{ChangeKind, JobChange, ObjectStore, PodChange};
 use events::EventRecorder;
 use rows::{JobSyncRow, PodMarks};
 use sim_base::{Duration, JobId, SimTime};
@@ -97,10 +97,14 @@ impl JobController {
                 self.add_rows(ctx);
                 self.job_changed(ctx, job, change);
             }
-            ChangeKind::Pod(pod, _) => {
+            ChangeKind::Pod(pod, change) => {
                 self.add_rows(ctx);
                 let job = ctx.store.pods.job[pod.ix()];
-                self.enqueue(ctx, job, batch_period(ctx), TicketWait::JobBatch);
+                // deletePod enqueues no sync of a finished Job.
+                let removed = matches!(change, PodChange::Deleting | PodChange::Gone);
+                if !(removed && ctx.store.jobs[job.ix()].status.is_finished()) {
+                    self.enqueue(ctx, job, batch_period(ctx), TicketWait::JobBatch);
+                }
                 self.release_if_orphan(ctx, pod);
             }
             _ => {}
@@ -108,19 +112,17 @@ impl JobController {
     }
 
     fn job_changed(&mut self, ctx: &mut EngineContext<'_>, job: JobId, change: JobChange) {
-        let row = &mut self.rows[job.ix()];
-        let own_write = std::mem::take(&mut row.own_write);
         let delay = match change {
             JobChange::Created => {
-                row.begin_object();
+                self.rows[job.ix()].begin_object();
                 Duration::ZERO
             }
+            JobChange::Gone => return self.release_all(ctx, job),
+            // updateJob enqueues no sync of a finished Job.
+            _ if ctx.store.jobs[job.ix()].status.is_finished() => return,
             // These changes increase metadata.generation, which bypasses batching.
             JobChange::Spec | JobChange::Deleting => Duration::ZERO,
-            JobChange::Status if own_write => batch_period(ctx),
-            // Written by a user.
-            JobChange::Status | JobChange::Metadata => Duration::ZERO,
-            JobChange::Gone => return self.release_all(ctx, job),
+            JobChange::Status | JobChange::Metadata => batch_period(ctx),
         };
         self.enqueue(ctx, job, delay, TicketWait::JobBatch);
     }

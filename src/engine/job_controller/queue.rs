@@ -8,7 +8,8 @@ use crate::{ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_base::{Duration, JobId, SimTime};
 
 impl JobController {
-    /// Enqueues a sync after `delay`, unless an earlier one is due.
+    /// Enqueues a sync after `delay`, unless an earlier delayed one is due. Without a delay, the key is added at once
+    /// and a delayed sync remains due.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, ctx: &mut EngineContext<'_>, job: JobId, delay: Duration, waited: TicketWait) {
         if !ctx.store.jobs[job.ix()].exists {
@@ -16,7 +17,12 @@ impl JobController {
         }
         let mut mark = ctx.mark();
         let at = ctx.now + delay;
-        if self.rows[job.ix()].entry.request_sync(at, mark, waited) {
+        let entry = &mut self.rows[job.ix()].entry;
+        let sets_timer = match delay {
+            Duration::ZERO => entry.request_sync_now(mark, waited),
+            _ => entry.request_sync(at, mark, waited),
+        };
+        if sets_timer {
             // The ticket of the wait is created at its end, because it belongs to the latest change covered by the
             // sync.
             mark.at = at;

@@ -9,10 +9,11 @@ const ERROR_BACKOFF_CAP_S: u64 = 60;
 
 #[derive(Clone)]
 pub(super) struct PodSummary {
-    /// Due time of a delayed sync; `NEVER` if there is none.
+    /// The sync that is due at once, whose event has not been handled yet.
+    immediate: Option<QueuedSync>,
+    /// Due time of the delayed sync; `NEVER` if there is none.
     due: SimTime,
-    /// The latest trigger of the delayed sync, and the kind of its wait.
-    delayed: (ContextMark, TicketWait),
+    delayed: QueuedSync,
     queued: bool,
     processing: bool,
     /// The key was added again while a worker processed it.
@@ -23,9 +24,13 @@ pub(super) struct PodSummary {
     errors: u32,
 }
 
+/// The latest trigger of a requested sync, and the kind of its wait.
+pub(super) type QueuedSync = (ContextMark, TicketWait);
+
 impl Default for PodSummary {
     fn default() -> PodSummary {
         PodSummary {
+            immediate: None,
             due: SimTime::NEVER,
             delayed: (ContextMark::default(), TicketWait::JobBatch),
             queued: false,
@@ -38,7 +43,14 @@ impl Default for PodSummary {
 }
 
 impl PodSummary {
-    /// Requests a sync at `at`, unless an earlier one is due. Returns true if a timer has to be set.
+    /// Requests a sync at once. Returns true if an event has to be scheduled. A delayed sync stays due: client-go's
+    /// `AddAfter` with no delay bypasses the entries that wait.
+    pub fn request_sync_now(&mut self, mark: ContextMark, waited: TicketWait) -> bool {
+        self.immediate.replace((mark, waited)).is_none()
+    }
+
+    /// Requests a sync at the later time `at`, unless an earlier delayed one is due. Returns true if a timer has to
+    /// be set.
     pub fn request_sync(&mut self, at: SimTime, mark: ContextMark, waited: TicketWait) -> bool {
         let earlier = at < self.due;
         if earlier {
@@ -52,17 +64,20 @@ impl PodSummary {
     }
 
     /// Handles a timer; `None` if its sync was moved to an earlier time.
-    pub fn fire_timer(&mut self, now: SimTime) -> Option<(ContextMark, TicketWait)> {
-        if !self.is_due(now) {
+    pub fn fire_timer(&mut self, now: SimTime) -> Option<QueuedSync> {
+        if let Some(immediate) = self.immediate.take() {
+            return Some(immediate);
+        }
+        if self.due != now {
             return None;
         }
         self.due = SimTime::NEVER;
         Some(self.delayed)
     }
 
-    /// Returns true if a delayed sync is due at `at`.
+    /// Returns true if a sync is due at `at`.
     pub fn is_due(&self, at: SimTime) -> bool {
-        self.due == at
+        self.immediate.is_some() || self.due == at
     }
 
     /// Returns true if the key is queued or being processed.

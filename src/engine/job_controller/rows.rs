@@ -14,8 +14,6 @@ pub(super) struct JobSyncRow {
     pub status_writes: u32,
     pub events: u32,
     // --- of the current object
-    /// True if the status stored in this handler was written by the controller itself.
-    pub own_write: bool,
     /// The status write that moves the uncounted pods to the counters had a conflict.
     pub unflushed: bool,
     /// Number of failed pods in the last status that the API server rejected.
@@ -38,7 +36,6 @@ impl JobSyncRow {
     /// old object keeps the key busy.
     pub fn begin_object(&mut self) {
         self.entry.forget_errors();
-        self.own_write = false;
         self.unflushed = false;
         self.rejected_failed = None;
         self.expected_creations = 0;

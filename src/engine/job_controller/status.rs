@@ -85,7 +85,6 @@ impl JobController {
         self.store_final_conditions(ctx, job, &plan, last && c.finish_now);
         let limit = self.sync_input(ctx, job).index_limit();
         let row = &mut self.rows[job.ix()];
-        row.own_write = true;
         // Indexes removed by scaling are no longer read (parseIndexesFromString).
         let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
         let (failed, rejected_failed) = (row.counted_failed, row.rejected_failed);
