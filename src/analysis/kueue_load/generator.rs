@@ -50,19 +50,19 @@ impl GeneratorThread<'_> {
 }
 
 impl World<'_> {
-    pub fn begin_generator(&mut self) {
+    pub fn begin_generator(&mut self, begin: SimTime) {
         for thread in 0..self.generator.threads.len() {
-            self.continue_thread(thread);
+            self.continue_thread(thread, begin);
         }
     }
 
-    fn continue_thread(&mut self, thread: usize) {
+    fn continue_thread(&mut self, thread: usize, begin: SimTime) {
         let own = &self.generator.threads[thread];
         if own.created == own.total() {
             self.generator.active -= 1;
             return;
         }
-        let at = self.now + own.set.interval;
+        let at = begin + own.set.interval;
         self.schedule(at, LoadEvent::CreationDue { thread });
     }
 
@@ -84,7 +84,7 @@ impl World<'_> {
         self.generator.templates.push(template);
         self.store.push(Arc::new(workload));
         self.notify(key);
-        self.continue_thread(thread);
+        self.continue_thread(thread, self.now);
     }
 }
 

@@ -47,6 +47,8 @@ pub enum LoadEvent {
         queue: usize,
     },
     QueueObserved,
+    /// Kueue observes the new ClusterQueues.
+    QueuesObserved,
     /// The runner looks at a Workload again.
     RunnerDue {
         key: WorkloadKey,
@@ -163,10 +165,22 @@ impl World<'_> {
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
+    /// The generator creates the nodes one after the other (each with a second request for its status), the Topology
+    /// and the flavor. Then it creates each ClusterQueue, its namespace and its LocalQueue, all queues at the same time.
     fn begin(&mut self) {
-        self.begin_generator();
-        self.begin_queues();
+        let nodes = self.test.topology.as_ref().map_or(0, |topology| 2 * topology.nodes() + 1);
+        let requests = |number: u64| self.test.manager.request.saturating_mul(number);
+        let created = self.now + requests(nodes + 2);
+        self.schedule(created + self.test.manager.watch, LoadEvent::QueuesObserved);
+        self.begin_generator(created + requests(2));
         self.begin_end_checks();
+    }
+
+    /// Kueue tries the inadmissible Workloads of a new queue's tree again, which begins the first batch.
+    fn queues_observed(&mut self) {
+        self.begin_queues();
+        self.manager.request_wake_of_all();
+        self.queues_changed();
     }
 
     fn handle(&mut self, event: LoadEvent) {
@@ -190,6 +204,7 @@ impl World<'_> {
             LoadEvent::QueueDue { queue } => self.queue_due(queue),
             LoadEvent::QueueAnswered { queue } => self.queue_answered(queue),
             LoadEvent::QueueObserved => self.queue_observed(),
+            LoadEvent::QueuesObserved => self.queues_observed(),
             LoadEvent::RunnerDue { key } => self.runner_due(key),
             LoadEvent::EndCheck => self.end_check(),
         }

@@ -46,6 +46,13 @@ pub struct LoadTopology {
     pub allocatable: BTreeMap<String, i64>,
 }
 
+impl LoadTopology {
+    /// Returns the number of nodes.
+    pub fn nodes(&self) -> u64 {
+        self.levels.iter().map(|level| u64::from(level.count)).product()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadLevel {
     pub name: String,
