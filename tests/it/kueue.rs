@@ -2,9 +2,11 @@
 
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
+use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_engine::record::*;
+use sim_base::{JobSetId, SimTime};
 use sim_inputs::SourceText;
 
 /// One text per condition of a Workload, change of readiness and Event of Kueue, and the sentences about blocked
@@ -217,6 +219,47 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
     assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
 }
 
+/// A history in which JobSets, by number, preempted others, and some have finished.
+fn preemptions(counts: &[(u32, u32, usize)], finished: &[u32]) -> AdmissionHistory {
+    let preempted = |own: u32| {
+        let by_own = counts.iter().filter(|(preemptor, ..)| *preemptor == own);
+        by_own.flat_map(|(_, other, count)| vec![(SimTime::ZERO, JobSetId(*other)); *count]).collect()
+    };
+    let job_set = |own: u32| JobSetAdmission {
+        jobset: JobSetId(own),
+        preempted: preempted(own),
+        finished: finished.contains(&own).then_some(SimTime::ZERO),
+        ..JobSetAdmission::default()
+    };
+    AdmissionHistory { job_sets: (0..3).map(job_set).collect(), ..AdmissionHistory::default() }
+}
+
+#[test]
+fn jobsets_that_preempt_each_other_three_times_without_an_end_are_reported_as_a_loop() {
+    let loop_of = |a: &str, b: &str, ab: usize, ba: usize| {
+        format!(
+            "preemption loop: JobSet {a} preempted JobSet {b} {ab} times and was preempted by it {ba} times, and \
+             neither has finished"
+        )
+    };
+    let table: [(&[(u32, u32, usize)], &[u32], Vec<String>); 7] = [
+        (&[(0, 1, 3), (1, 0, 3)], &[], vec![loop_of("a", "b", 3, 3)]),
+        (&[(1, 0, 5), (0, 1, 4)], &[], vec![loop_of("a", "b", 4, 5)]),
+        (&[(0, 1, 3), (1, 0, 2)], &[], vec![]),
+        (&[(0, 1, 9)], &[], vec![]),
+        (&[(0, 1, 3), (1, 0, 3)], &[1], vec![]),
+        (&[(0, 2, 3), (2, 0, 3), (1, 2, 3), (2, 1, 4)], &[], vec![loop_of("a", "c", 3, 3), loop_of("b", "c", 3, 4)]),
+        // A circle of three is not a loop of two.
+        (&[(0, 1, 9), (1, 2, 9), (2, 0, 9)], &[], vec![]),
+    ];
+    for (counts, finished, expected) in table {
+        let found = preemption_loops(&preemptions(counts, finished));
+        let names = |jobset: JobSetId| ["a", "b", "c"][jobset.ix()].to_owned();
+        let texts: Vec<String> = found.iter().map(|found| found.describe(names)).collect();
+        assert_eq!(texts, expected, "{counts:?} {finished:?}");
+    }
+}
+
 /// A JobSet of one Job in a LocalQueue, with one pod per 4 accelerators.
 fn job(name: &str, queue: &str, accelerators: u32) -> String {
     let pods = accelerators / 4;
@@ -304,4 +347,40 @@ fn a_sample_of_the_usage_lets_the_scheduler_try_the_workload_of_another_local_qu
     let scope = format!("  queueingStrategy: StrictFIFO\n{USAGE_BASED}");
     let admissions = shared(sharing, &scope, "100", &jobs);
     assert_eq!(admissions[1], ("small".to_owned(), 120), "{admissions:?}");
+}
+
+#[test]
+fn a_jobset_without_a_queue_gets_the_running_local_queue_named_default_in_its_namespace() {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let with_label = job("j", "training", 4);
+    let without = with_label.replace(", labels: {kueue.x-k8s.io/queue-name: training}", "");
+    let with_empty = with_label.replace("queue-name: training", "queue-name: \"\"");
+    let local = |metadata: &str, stop: &str| {
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {{name: default{metadata}}}\nspec: \
+             {{clusterQueue: research{stop}}}\n"
+        )
+    };
+    let table = [
+        ("no default queue", &without, String::new(), None),
+        ("default queue", &without, local("", ""), Some("default")),
+        ("empty label", &with_empty, local("", ""), Some("default")),
+        ("own queue", &with_label, local("", ""), Some("training")),
+        ("other namespace", &without, local(", namespace: other", ""), None),
+        ("stopped", &without, local("", ", stopPolicy: Hold"), None),
+    ];
+    for (name, jobset, local, expected) in table {
+        let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: defaults}\ntopology: \
+                        small-16\nobjects: [{manifest: queues.yaml}]\njobSets: [{manifest: job.yaml}]\n";
+        let queues = format!("{queues}{local}");
+        let files = [("queues.yaml", queues.as_str()), ("job.yaml", jobset.as_str())];
+        let scenario = support::parse_with(scenario, &files).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(scenario.jobsets[0].jobset.kueue_queue(), expected, "{name}");
+        let mut simulation = support::simulation(&scenario);
+        let mut kept = KeepSink::default();
+        simulation.run(1, 0, &mut kept);
+        let has_workload = kept.0.iter().any(|record| matches!(record.body, Body::WorkloadCondition { .. }));
+        assert_eq!(has_workload, expected.is_some(), "{name}");
+    }
 }
