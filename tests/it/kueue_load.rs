@@ -77,9 +77,10 @@ fn the_rate_limit_of_each_client_bounds_the_wall_time() {
         ("no limit is reached", "", 0.0),
         // 20 Workloads are created by one client, of which the first request does not wait, and ended by another one.
         ("runner", "runner: {requestsPerSecond: 1, burst: 1}\n", 19.0),
-        // Kueue admits 20 Workloads, each with one request.
-        ("manager", "manager: {requestsPerSecond: 1, burst: 1}\n", 19.0),
-        ("ten more tokens at the start", "manager: {requestsPerSecond: 1, burst: 11}\n", 9.0),
+        // Kueue admits 20 Workloads, each with one request, of which the first three do not wait. With a smaller burst,
+        // the first status of the ClusterQueue follows after the last creation, and the runner sees no Workload.
+        ("manager", "manager: {requestsPerSecond: 1, burst: 3}\n", 17.0),
+        ("eight more tokens at the start", "manager: {requestsPerSecond: 1, burst: 11}\n", 9.0),
     ];
     for (name, clients, last_token_s) in table {
         let workloads = vec![("small", 0, 0, 1)];
