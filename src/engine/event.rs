@@ -290,6 +290,8 @@ pub enum SimulationEvent {
     KueueNodesChanged,
     /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
     KueueSecondPass(JobSetId),
+    /// Kueue samples the usage of LocalQueues, by which admission fair sharing orders the pending Workloads.
+    KueueUsageSample,
 }
 
 /// A reconciler of Kueue.
@@ -351,6 +353,7 @@ impl SimulationEvent {
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
+            KueueUsageSample => EventOwner::Kueue,
         }
     }
 
@@ -426,7 +429,7 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
-            KueueNodePatched { .. } | KueueNodesChanged => return None,
+            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample => return None,
         })
     }
 
@@ -466,7 +469,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
-            KueueNodesChanged | KueueSecondPass(_) => 3,
+            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

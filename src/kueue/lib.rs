@@ -14,6 +14,7 @@ pub mod requests;
 pub mod snapshot;
 pub mod tas;
 pub mod topology;
+pub mod usage;
 pub mod verdict;
 pub mod workload;
 

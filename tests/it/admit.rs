@@ -155,6 +155,37 @@ fn an_increase_of_the_quota_covers_the_workloads_that_are_ahead() {
 }
 
 #[test]
+fn under_admission_fair_sharing_workloads_of_local_queues_with_less_past_usage_are_ahead() {
+    let scope = "    admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}\n    flavorFungibility:";
+    let shared = DUMP.replace("    flavorFungibility:", scope);
+    let pending = "- apiVersion: kueue.x-k8s.io/v1beta2\n  kind: Workload\n  metadata: {name: pending, namespace: \
+                   research, uid: pending, creationTimestamp: \"2026-08-22T08:05:00Z\"}\n  spec: {queueName: a, \
+                   priority: 5, podSets: [{name: w, count: 9, template: {spec: {containers: [{name: c, image: i, \
+                   resources: {requests: {google.com/tpu: 4}}}]}}}]}\n";
+    let dump = |consumed_a: u32, consumed_c: u32| {
+        let status = |consumed: u32| {
+            format!(
+                "{{fairSharing: {{weightedShare: 0, admissionFairSharingStatus: {{lastUpdate: \
+                 \"2026-08-22T08:10:00Z\", consumedResources: {{google.com/tpu: \"{consumed}\"}}}}}}}}"
+            )
+        };
+        let of_a = shared.replace("{admittedWorkloads: 1, pendingWorkloads: 1}", &status(consumed_a));
+        format!(
+            "{of_a}{pending}- apiVersion: kueue.x-k8s.io/v1beta2\n  kind: LocalQueue\n  metadata: {{name: c, \
+             namespace: research}}\n  spec: {{clusterQueue: team-a}}\n  status: {}\n- apiVersion: \
+             config.kueue.x-k8s.io/v1beta2\n  kind: Configuration\n  admissionFairSharing: {{usageHalfLifeTime: \
+             168h}}\n",
+            status(consumed_c)
+        )
+    };
+    for (consumed_a, consumed_c, expected) in [(100, 0, &[][..]), (0, 100, &["pending"])] {
+        let found = verdict(&dump(consumed_a, consumed_c), &jobset(3, "kueue.x-k8s.io/queue-name: c", ""));
+        let ahead: Vec<&str> = found.ahead.iter().map(|w| w.name.as_str()).collect();
+        assert_eq!((found.verdict, &ahead[..]), ("Pending", expected), "{consumed_a} {consumed_c}: {found:?}");
+    }
+}
+
+#[test]
 fn jobsets_are_submitted_one_after_the_other() {
     let second = jobset(1, IN_A, "").replace("name: mine", "name: second");
     let both = report(DUMP, &format!("{}---\n{second}", jobset(2, IN_A, "")), None);

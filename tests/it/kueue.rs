@@ -2,9 +2,11 @@
 
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
+use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_engine::record::*;
+use sim_base::{JobSetId, SimTime};
 use sim_inputs::SourceText;
 
 /// One text per condition of a Workload, change of readiness and Event of Kueue, and the sentences about blocked
@@ -215,4 +217,170 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
     let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
     assert!(loops.iter().any(is_named), "{loops:?}");
     assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
+}
+
+/// A history in which JobSets, by number, preempted others, and some have finished.
+fn preemptions(counts: &[(u32, u32, usize)], finished: &[u32]) -> AdmissionHistory {
+    let preempted = |own: u32| {
+        let by_own = counts.iter().filter(|(preemptor, ..)| *preemptor == own);
+        by_own.flat_map(|(_, other, count)| vec![(SimTime::ZERO, JobSetId(*other)); *count]).collect()
+    };
+    let job_set = |own: u32| JobSetAdmission {
+        jobset: JobSetId(own),
+        preempted: preempted(own),
+        finished: finished.contains(&own).then_some(SimTime::ZERO),
+        ..JobSetAdmission::default()
+    };
+    AdmissionHistory { job_sets: (0..3).map(job_set).collect(), ..AdmissionHistory::default() }
+}
+
+#[test]
+fn jobsets_that_preempt_each_other_three_times_without_an_end_are_reported_as_a_loop() {
+    let loop_of = |a: &str, b: &str, ab: usize, ba: usize| {
+        format!(
+            "preemption loop: JobSet {a} preempted JobSet {b} {ab} times and was preempted by it {ba} times, and \
+             neither has finished"
+        )
+    };
+    let table: [(&[(u32, u32, usize)], &[u32], Vec<String>); 7] = [
+        (&[(0, 1, 3), (1, 0, 3)], &[], vec![loop_of("a", "b", 3, 3)]),
+        (&[(1, 0, 5), (0, 1, 4)], &[], vec![loop_of("a", "b", 4, 5)]),
+        (&[(0, 1, 3), (1, 0, 2)], &[], vec![]),
+        (&[(0, 1, 9)], &[], vec![]),
+        (&[(0, 1, 3), (1, 0, 3)], &[1], vec![]),
+        (&[(0, 2, 3), (2, 0, 3), (1, 2, 3), (2, 1, 4)], &[], vec![loop_of("a", "c", 3, 3), loop_of("b", "c", 3, 4)]),
+        // A circle of three is not a loop of two.
+        (&[(0, 1, 9), (1, 2, 9), (2, 0, 9)], &[], vec![]),
+    ];
+    for (counts, finished, expected) in table {
+        let found = preemption_loops(&preemptions(counts, finished));
+        let names = |jobset: JobSetId| ["a", "b", "c"][jobset.ix()].to_owned();
+        let texts: Vec<String> = found.iter().map(|found| found.describe(names)).collect();
+        assert_eq!(texts, expected, "{counts:?} {finished:?}");
+    }
+}
+
+/// A JobSet of one Job in a LocalQueue, with one pod per 4 accelerators.
+fn job(name: &str, queue: &str, accelerators: u32) -> String {
+    let pods = accelerators / 4;
+    let containers = "[{name: main, image: i, resources: {limits: {example.com/accelerator: 4}}}]";
+    let pod = format!("{{spec: {{restartPolicy: Never, containers: {containers}}}}}");
+    let job = format!("{{parallelism: {pods}, completions: {pods}, backoffLimit: 0, template: {pod}}}");
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, labels: \
+         {{kueue.x-k8s.io/queue-name: {queue}}}}}\nspec: {{replicatedJobs: [{{name: w, template: {{spec: {job}}}}}]}}\n"
+    )
+}
+
+/// JobSets (name, LocalQueue, accelerators), submitted 10 s apart, in a ClusterQueue with 64 accelerators, the
+/// LocalQueues a and b, and admission fair sharing. Returns each admission with its second.
+fn shared(sharing: &str, scope: &str, past_usage_of_b: &str, jobs: &[(&str, &str, u32)]) -> Vec<(String, u64)> {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let queues = queues.replace("  namespaceSelector: {}\n", &format!("  namespaceSelector: {{}}\n{scope}"));
+    let local = |name: &str, status: &str| {
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {{name: {name}}}\nspec: \
+             {{clusterQueue: research}}\n{status}"
+        )
+    };
+    let status = format!(
+        "status: {{fairSharing: {{weightedShare: 0, admissionFairSharingStatus: {{consumedResources: \
+         {{example.com/accelerator: {past_usage_of_b}}}, lastUpdate: 2026-01-01T00:00:00Z}}}}}}\n"
+    );
+    let queues = format!("{queues}{}{}---\n{DEFAULTS}{sharing}", local("a", ""), local("b", &status));
+    let mut files = vec![("queues.yaml".to_owned(), queues)];
+    let mut submitted = String::new();
+    for (k, (name, queue, accelerators)) in jobs.iter().enumerate() {
+        files.push((format!("{name}.yaml"), job(name, queue, *accelerators)));
+        submitted += &format!("  - {{manifest: {name}.yaml, submitAt: {}s}}\n", 10 * k);
+    }
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: shared}}\ntopology: small-16\n\
+         objects: [{{manifest: queues.yaml}}]\njobSets:\n{submitted}\
+         containers: [{{runFor: 20m}}]\nstop: {{at: 3h, when: AllJobSetsFinished}}\nseed: 1\n"
+    );
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let admission = |record: &SimulationRecord| match record.body {
+        Body::WorkloadCondition { jobset, kind, status: true, .. } if kind.as_str() == "Admitted" => {
+            Some((names.jobset(jobset).to_string(), record.at.0 / 1_000_000_000))
+        }
+        _ => None,
+    };
+    checker.records.iter().filter_map(admission).collect()
+}
+
+const USAGE_BASED: &str = "  admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}\n";
+
+#[test]
+fn under_admission_fair_sharing_the_heavy_user_waits_for_the_light_one() {
+    let jobs = [("heavy-1", "a", 64), ("heavy-2", "a", 64), ("light", "b", 64)];
+    let sharing = "admissionFairSharing: {usageHalfLifeTime: 1h, usageSamplingInterval: 1m}\n";
+    let reset = "admissionFairSharing: {usageHalfLifeTime: 0s}\n";
+    let table = [
+        ("usage of a", sharing, USAGE_BASED, "0", ["heavy-1", "light", "heavy-2"]),
+        ("no mode", sharing, "", "0", ["heavy-1", "heavy-2", "light"]),
+        ("no configuration", "", USAGE_BASED, "0", ["heavy-1", "heavy-2", "light"]),
+        ("no half-life", reset, USAGE_BASED, "0", ["heavy-1", "heavy-2", "light"]),
+        // After 20 min: 1000 · 0.5^(1/3) = 794 of b against 64 · (1 − 0.5^(1/3)) = 13 of a.
+        ("past usage of b", sharing, USAGE_BASED, "1k", ["heavy-1", "heavy-2", "light"]),
+    ];
+    for (name, sharing, scope, past_usage, expected) in table {
+        let order: Vec<String> = shared(sharing, scope, past_usage, &jobs).into_iter().map(|(job, _)| job).collect();
+        assert_eq!(order, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_sample_of_the_usage_lets_the_scheduler_try_the_workload_of_another_local_queue() {
+    // The job of a uses 32, so 64 more do not fit, and StrictFIFO keeps this Workload at the head. Its LocalQueue has
+    // the usage 32 · (1 − 0.5^(n + 1)) after the sample n, and b has 100 · 0.5^n: 24 and 50 after 60 s, 28 and 25
+    // after 120 s. Then the job of b is the head, and fits.
+    let jobs = [("running", "a", 32), ("blocked", "a", 64), ("small", "b", 16)];
+    let sharing = "admissionFairSharing: {usageHalfLifeTime: 1m, usageSamplingInterval: 1m}\n";
+    let scope = format!("  queueingStrategy: StrictFIFO\n{USAGE_BASED}");
+    let admissions = shared(sharing, &scope, "100", &jobs);
+    assert_eq!(admissions[1], ("small".to_owned(), 120), "{admissions:?}");
+}
+
+#[test]
+fn a_jobset_without_a_queue_gets_the_running_local_queue_named_default_in_its_namespace() {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let with_label = job("j", "training", 4);
+    let without = with_label.replace(", labels: {kueue.x-k8s.io/queue-name: training}", "");
+    let with_empty = with_label.replace("queue-name: training", "queue-name: \"\"");
+    let local = |metadata: &str, stop: &str| {
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {{name: default{metadata}}}\nspec: \
+             {{clusterQueue: research{stop}}}\n"
+        )
+    };
+    let table = [
+        ("no default queue", &without, String::new(), None),
+        ("default queue", &without, local("", ""), Some("default")),
+        ("empty label", &with_empty, local("", ""), Some("default")),
+        ("own queue", &with_label, local("", ""), Some("training")),
+        ("other namespace", &without, local(", namespace: other", ""), None),
+        ("stopped", &without, local("", ", stopPolicy: Hold"), None),
+    ];
+    for (name, jobset, local, expected) in table {
+        let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: defaults}\ntopology: \
+                        small-16\nobjects: [{manifest: queues.yaml}]\njobSets: [{manifest: job.yaml}]\n";
+        let queues = format!("{queues}{local}");
+        let files = [("queues.yaml", queues.as_str()), ("job.yaml", jobset.as_str())];
+        let scenario = support::parse_with(scenario, &files).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(scenario.jobsets[0].jobset.kueue_queue(), expected, "{name}");
+        let mut simulation = support::simulation(&scenario);
+        let mut kept = KeepSink::default();
+        simulation.run(1, 0, &mut kept);
+        let has_workload = kept.0.iter().any(|record| matches!(record.body, Body::WorkloadCondition { .. }));
+        assert_eq!(has_workload, expected.is_some(), "{name}");
+    }
 }

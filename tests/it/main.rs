@@ -34,6 +34,7 @@ mod import;
 mod invalid_inputs;
 mod invariants;
 mod kueue;
+mod kueue_load;
 mod lint;
 mod messages;
 mod node_affinity;

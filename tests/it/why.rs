@@ -357,3 +357,43 @@ stop: {at: 60h, when: Time}
     let at_once = why.what_if.iter().find(|w| w.setting.lever == "take-over time of spares");
     assert!(at_once.is_some_and(|w| w.saves.seconds() > 1800.0), "{:?}", why.what_if);
 }
+
+#[test]
+fn the_options_jobset_and_at_select_a_wait_for_admission() {
+    // Waits of JobSet train: from 60.155 s until 185.477 s; before and afterwards it runs.
+    let waiting = "Admission of JobSet train: waiting for";
+    let raise = "raise nominalQuota of example.com/accelerator in flavor zone-a of ClusterQueue research by 32";
+    let since = "39.8 s, since 60.155s";
+    let table: [(&[&str], i32, &[&str], &[&str]); 7] = [
+        (&["--jobset", "train", "--at", "100s"], 0, &[waiting, since, "WaitingForQuota", raise], &[]),
+        (&["--jobset", "train", "--at", "160s"], 0, &[waiting, "99.8 s, since 60.155s", raise], &[]),
+        // Without a JobSet, the one that waits is explained.
+        (&["--at", "100s"], 0, &[waiting], &[]),
+        (&["--jobset", "urgent", "--at", "100s"], 0, &["JobSet urgent"], &[waiting, "raise nominalQuota"]),
+        (&["--jobset", "train", "--at", "50s"], 0, &["Start of JobSet train"], &[waiting, "raise nominalQuota"]),
+        (&["--jobset", "train"], 0, &["JobSet train"], &[waiting]),
+        (&["--jobset", "trian", "--at", "100s"], 2, &["trian", "train, urgent"], &[waiting]),
+    ];
+    for (options, code, present, absent) in table {
+        let arguments = [&["why", "scenarios/kueue.yaml", "--path-only"][..], options].concat();
+        let output = program(&arguments).output().expect("a program");
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{options:?}: {text}");
+        // Lines are wrapped.
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lacks: Vec<_> = present.iter().filter(|part| !words.contains(**part)).collect();
+        let has: Vec<_> = absent.iter().filter(|part| words.contains(**part)).collect();
+        assert!(lacks.is_empty() && has.is_empty(), "{options:?}: lacks {lacks:?}, has {has:?}: {text}");
+    }
+}
+
+#[test]
+fn the_restart_and_the_pod_of_a_pending_workload_cannot_be_given_with_a_jobset() {
+    for option in [["--restart", "1"], ["--pod", "train-slices-0-0"]] {
+        let arguments = [&["why", "scenarios/kueue.yaml", "--jobset", "train"][..], &option].concat();
+        let output = program(&arguments).output().expect("a program");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("cannot be used with"), "{message}");
+    }
+}

@@ -133,9 +133,9 @@ impl KueueController {
             self.rows[patch.key].is_assumed = false;
             match self.rows[patch.key].workload.clone() {
                 Some(newest) => self.manager().workload_changed(patch.key, newest, ctx.now),
-                None => self.manager().workload_deleted(patch.key),
+                None => self.manager().workload_deleted(patch.key, ctx.now),
             }
-            self.manager().cache.remove(patch.key);
+            self.manager().admission_failed(patch.key);
         }
         self.queues_changed(ctx);
     }

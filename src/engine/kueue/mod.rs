@@ -43,6 +43,8 @@ pub struct KueueController {
     has_topology: bool,
     /// Roots of the quota tree with a pending retry.
     retries: BTreeSet<u32>,
+    /// Time of the pending sample of the usage of LocalQueues.
+    sample_due: Option<SimTime>,
 }
 
 impl KueueController {
@@ -54,6 +56,7 @@ impl KueueController {
             let topology = self.nodes.topology(objects);
             self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
             self.cycles = Cycles::new(objects);
+            self.manager().sample_usage(ctx.now);
         }
     }
 
@@ -80,6 +83,7 @@ impl KueueController {
                 self.cycles.state_changed();
                 self.schedule_cycle(ctx);
             }
+            SimulationEvent::KueueUsageSample => self.sample_usage(ctx),
             other => self.handle_topology(ctx, other),
         }
     }
@@ -169,7 +173,35 @@ impl KueueController {
             let about = TicketSubject::JobSet(jobset);
             ctx.schedule_after(delay, TicketWait::ErrorBackoff, about, SimulationEvent::KueueSecondPass(jobset));
         }
+        self.schedule_sample(ctx);
         self.schedule_cycle(ctx);
+    }
+
+    /// Schedules the next sample of the usage that may change the order of the queues.
+    fn schedule_sample(&mut self, ctx: &mut EngineContext<'_>) {
+        let due = self.manager().next_sample().map(|at| at.max(ctx.now));
+        if due == self.sample_due {
+            return;
+        }
+        self.sample_due = due;
+        if let Some(due) = due {
+            let after = due.since(ctx.now);
+            let sample = SimulationEvent::KueueUsageSample;
+            ctx.schedule_after(after, TicketWait::Deadline, TicketSubject::Nothing, sample);
+        }
+    }
+
+    /// Returns true if the sample was replaced by another one.
+    pub fn is_sample_stale(&self, at: SimTime) -> bool {
+        self.sample_due != Some(at)
+    }
+
+    fn sample_usage(&mut self, ctx: &mut EngineContext<'_>) {
+        self.sample_due = None;
+        let now = ctx.now;
+        self.manager().sample_usage(now);
+        self.cycles.state_changed();
+        self.queues_changed(ctx);
     }
 
     fn retry(&mut self, ctx: &mut EngineContext<'_>, root: u32) {
@@ -177,7 +209,7 @@ impl KueueController {
         let now = ctx.now;
         self.manager().wake(root as usize, now);
         self.cycles.state_changed();
-        self.schedule_cycle(ctx);
+        self.queues_changed(ctx);
     }
 }
 

@@ -24,7 +24,7 @@ impl KueueController {
             }
             None => {
                 row.is_assumed = false;
-                self.manager().workload_deleted(key);
+                self.manager().workload_deleted(key, now);
             }
         }
         self.cycles.workload_observed(jobset, self.rows[key].workload_version);

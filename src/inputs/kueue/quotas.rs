@@ -8,6 +8,7 @@ use sim_api::spec::kueue::{
     QueueingStrategy, ResourceGroup, ResourceQuota, StopPolicy,
 };
 use sim_base::quantity;
+use std::collections::BTreeMap;
 
 pub fn cluster_queue(name: String, spec: &YamlNode) -> ClusterQueue {
     let word = |path: &[&str]| spec.at_path(path).and_then(YamlNode::as_str);
@@ -50,6 +51,14 @@ pub fn fair_weight(spec: &YamlNode) -> FairWeight {
     let weight = spec.at_path(&["fairSharing", "weight"]).and_then(YamlNode::scalar_text);
     let nano = weight.and_then(|weight| quantity::parse(&weight).ok()?.scaled(9));
     nano.and_then(|nano| u64::try_from(nano).ok()).map_or(FairWeight::default(), FairWeight)
+}
+
+/// Returns the past usage in the status of a LocalQueue, in 10⁻⁹ of a unit.
+pub fn consumed(local_queue: &YamlNode) -> BTreeMap<String, i128> {
+    let path = ["status", "fairSharing", "admissionFairSharingStatus", "consumedResources"];
+    let amounts = local_queue.at_path(&path).map_or(&[][..], YamlNode::entries);
+    let nanos = |value: &YamlNode| quantity::parse(&value.scalar_text()?).ok()?.scaled(9);
+    amounts.iter().filter_map(|(key, value)| Some((key.name.clone(), nanos(value)?))).collect()
 }
 
 fn resource_groups(spec: &YamlNode) -> Vec<ResourceGroup> {

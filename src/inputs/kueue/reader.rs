@@ -114,6 +114,7 @@ fn read_object(
             cluster_queue: read::string(spec, "clusterQueue").unwrap_or_default(),
             stop_policy: quotas::stop_policy(spec),
             fair_weight: quotas::fair_weight(spec),
+            consumed: quotas::consumed(node),
         }),
         "ResourceFlavor" => objects.flavors.push(resource_flavor(name, spec)),
         "Topology" => {

@@ -1,10 +1,12 @@
 //! The queues and the cache, and how they follow the changes of Workloads and ClusterQueues.
 
 use super::cache::Cache;
+use super::local_usage::LocalUsage;
+use super::patch::{Patch, PatchKind};
 use super::second_pass::SecondPasses;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, CycleResult, Entry, Outcome, Preemption, run};
+use crate::cycle::{CycleConfig, CycleResult, Entry, Outcome, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
@@ -19,72 +21,15 @@ use std::sync::Arc;
 /// Delay after which inadmissible Workloads are tried again when quota became free.
 pub const REQUEUE_DELAY: Duration = Duration::from_secs(1);
 
-/// A change of a Workload's status that a cycle requests.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patch {
-    pub key: WorkloadKey,
-    pub kind: PatchKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum PatchKind {
-    Preempt {
-        reason: &'static str,
-        message: String,
-        preemptor: WorkloadKey,
-    },
-    Admit {
-        admission: Admission,
-        is_admitted: bool,
-    },
-    /// QuotaReserved becomes false.
-    Pending {
-        reason: &'static str,
-        message: String,
-    },
-    Evict {
-        message: String,
-    },
-}
-
-impl From<Preemption> for Patch {
-    fn from(p: Preemption) -> Patch {
-        Patch {
-            key: p.target,
-            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
-        }
-    }
-}
-
-impl Patch {
-    /// Returns the changed Workload, or `None` if nothing changes.
-    pub fn apply(&self, workload: &Workload, now: SimTime) -> Option<Workload> {
-        let mut new = workload.clone();
-        match &self.kind {
-            PatchKind::Preempt { reason, message, .. } => new.preempt(reason, message, now),
-            PatchKind::Admit { admission, is_admitted } => {
-                new.reserve_quota(admission.clone(), now);
-                new.status.unhealthy_nodes.clear();
-                if *is_admitted {
-                    new.sync_admitted(now);
-                }
-            }
-            PatchKind::Pending { reason, message } => drop(new.unset_reservation(reason, message, now)),
-            PatchKind::Evict { message } => new.evict(crate::workload::reasons::NODE_FAILURES, message, now),
-        }
-        (new != *workload).then_some(new)
-    }
-}
-
 #[derive(Clone)]
 pub struct Manager {
     pub configuration: KueueConfiguration,
     pub cache: Cache,
     pub pending: Vec<PendingQueue>,
-    local_queues: Vec<LocalQueue>,
+    pub(super) local_queues: Vec<LocalQueue>,
     /// Indices of the ClusterQueues by name, and of the LocalQueues by namespace and name.
     queue_index: BTreeMap<String, QueueIndex>,
-    local_index: BTreeMap<String, BTreeMap<String, usize>>,
+    pub(super) local_index: LocalQueueNames,
     /// Labels of namespaces.
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Newest state of each Workload.
@@ -92,7 +37,7 @@ pub struct Manager {
     /// ClusterQueue in which a Workload last waited.
     waiting: BTreeMap<WorkloadKey, QueueIndex>,
     /// ClusterQueues with active Workloads.
-    with_active: BTreeSet<QueueIndex>,
+    pub(super) with_active: BTreeSet<QueueIndex>,
     /// ClusterQueues with Workloads that were put aside without an attempt.
     with_bypassed: BTreeSet<QueueIndex>,
     /// Workloads that the scheduler must look at again.
@@ -102,6 +47,16 @@ pub struct Manager {
     second_passes: SecondPasses,
     /// Numbers of the second passes in the current cycle.
     passes_in_cycle: BTreeMap<WorkloadKey, u32>,
+    /// Past usage of the LocalQueues under admission fair sharing.
+    pub(super) local_usage: Option<LocalUsage>,
+}
+
+/// Indices of LocalQueues by namespace and name.
+type LocalQueueNames = BTreeMap<String, BTreeMap<String, usize>>;
+
+/// Returns the index of the LocalQueue of a Workload.
+pub(super) fn find_local_queue(names: &LocalQueueNames, workload: &Workload) -> Option<usize> {
+    names.get(&workload.namespace)?.get(&workload.queue).copied()
 }
 
 impl Manager {
@@ -111,7 +66,7 @@ impl Manager {
         let readiness = objects.configuration.wait_for_pods_ready.as_ref();
         let timestamp = readiness.map(|config| config.requeuing.timestamp).unwrap_or_default();
         let queue = |queue: &ClusterQueue| PendingQueue::new(queue.queueing_strategy, timestamp);
-        let mut local_index: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        let mut local_index = LocalQueueNames::new();
         for (index, local) in objects.local_queues.iter().enumerate() {
             local_index.entry(local.namespace.clone()).or_default().entry(local.name.clone()).or_insert(index);
         }
@@ -135,6 +90,7 @@ impl Manager {
             wakes: BTreeSet::new(),
             second_passes: SecondPasses::default(),
             passes_in_cycle: BTreeMap::new(),
+            local_usage: LocalUsage::new(objects),
         }
     }
 
@@ -144,11 +100,10 @@ impl Manager {
     }
 
     fn local_queue(&self, workload: &Workload) -> Option<&LocalQueue> {
-        let index = self.local_index.get(&workload.namespace)?.get(&workload.queue)?;
-        Some(&self.local_queues[*index])
+        Some(&self.local_queues[find_local_queue(&self.local_index, workload)?])
     }
 
-    fn find_queue(&self, name: &str) -> Option<QueueIndex> {
+    pub(super) fn find_queue(&self, name: &str) -> Option<QueueIndex> {
         self.queue_index.get(name).copied()
     }
 
@@ -180,7 +135,9 @@ impl Manager {
 
     fn info(&self, key: WorkloadKey, workload: &Arc<Workload>) -> Option<Info> {
         let queue = self.queue_of(workload)?;
-        Some(Info::new(key, workload.clone(), queue, &self.configuration.resources))
+        let mut info = Info::new(key, workload.clone(), queue, &self.configuration.resources);
+        info.local_queue_usage = self.local_queue_usage(queue, workload);
+        Some(info)
     }
 
     /// Adds a Workload to the queue of its LocalQueue, if it may wait there.
@@ -241,6 +198,7 @@ impl Manager {
 
     /// Follows the creation or a change of a Workload.
     pub fn workload_changed(&mut self, key: WorkloadKey, new: Arc<Workload>, now: SimTime) {
+        self.sample_usage(now);
         let old = self.workloads.insert(key, new.clone());
         let had_reservation = old.as_ref().is_some_and(|old| old.has_reservation() || old.is_admitted());
         if new.is_finished() || !new.active {
@@ -251,8 +209,9 @@ impl Manager {
             if !had_reservation {
                 self.dequeue(key);
             }
-            let frees_quota =
-                old.is_some_and(|old| old.status.reclaimable != new.status.reclaimable || old.priority != new.priority);
+            let frees_quota = old
+                .as_ref()
+                .is_some_and(|old| old.status.reclaimable != new.status.reclaimable || old.priority != new.priority);
             if frees_quota {
                 self.request_wake(&new);
             }
@@ -267,6 +226,7 @@ impl Manager {
         } else {
             self.enqueue(key, &new, now);
         }
+        self.settle_penalty(key, old.as_deref(), &new, now);
         self.second_passes.request(key, &new, 0);
     }
 
@@ -282,12 +242,22 @@ impl Manager {
     }
 
     /// Follows the deletion of a Workload.
-    pub fn workload_deleted(&mut self, key: WorkloadKey) {
+    pub fn workload_deleted(&mut self, key: WorkloadKey, now: SimTime) {
+        self.sample_usage(now);
         if let Some(old) = self.workloads.remove(&key) {
             self.request_wake(&old);
             self.cache.remove(key);
             self.dequeue(key);
             self.second_passes.forget(key);
+            self.drop_penalty(key, &old);
+        }
+    }
+
+    /// Follows an admission that the API server did not store.
+    pub fn admission_failed(&mut self, key: WorkloadKey) {
+        self.cache.remove(key);
+        if let Some(workload) = self.workloads.get(&key).cloned() {
+            self.drop_penalty(key, &workload);
         }
     }
 
@@ -393,6 +363,8 @@ impl Manager {
 
     /// Decides about the heads of all queues. The caller then admits and requeues the entries.
     pub fn decide(&mut self, now: SimTime) -> CycleResult {
+        self.sample_usage(now);
+        self.refresh_usages();
         let heads = self.take_heads();
         self.cycle += 1;
         let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
@@ -452,7 +424,10 @@ impl Manager {
         if is_admitted {
             workload.sync_admitted(now);
         }
-        self.cache.add_or_update(Info::new(info.key, Arc::new(workload), info.queue, &self.configuration.resources));
+        let mut assumed = Info::new(info.key, Arc::new(workload), info.queue, &self.configuration.resources);
+        assumed.local_queue_usage = info.local_queue_usage;
+        self.cache.add_or_update(assumed);
+        self.push_penalty(info, now);
         PatchKind::Admit { admission, is_admitted }
     }
 
@@ -464,6 +439,7 @@ impl Manager {
         };
         info.workload = newest.clone();
         let queue = info.queue;
+        info.local_queue_usage = self.local_queue_usage(queue, &info.workload);
         self.waiting.insert(info.key, queue);
         self.pending[queue].requeue(info, reason, quota_reason, now);
         self.pending_changed(queue);

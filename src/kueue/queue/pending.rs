@@ -1,7 +1,7 @@
 //! The pending Workloads of one ClusterQueue: active ones, and inadmissible ones that wait for an event.
 
 use super::rank::Rank;
-use crate::workload::{ConditionType, Info, WorkloadKey, reasons};
+use crate::workload::{ConditionType, Info, Workload, WorkloadKey, reasons};
 use sim_api::spec::kueue::{QueueingStrategy, RequeuingTimestamp};
 use sim_base::SimTime;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +158,14 @@ impl PendingQueue {
         } else {
             self.add_active(info);
         }
+    }
+
+    /// Orders the Workloads by the present usage of their LocalQueues.
+    pub fn update_usages(&mut self, usage: impl Fn(&Workload) -> f64) {
+        for info in self.active.values_mut().chain(self.inadmissible.values_mut()) {
+            info.local_queue_usage = Some(usage(&info.workload));
+        }
+        self.ranks = self.active.values().map(|info| Rank::new(info, self.timestamp)).collect();
     }
 
     /// Removes a Workload.

@@ -98,10 +98,16 @@ impl Forecast {
             wakes.into_iter().for_each(|root| self.trial.manager.wake(root, self.trial.now));
             return true;
         }
-        let Some((end, key)) = self.ends.pop_first() else { return false };
+        let Some((end, key)) = self.ends.first().copied() else { return false };
+        // Until then, the past usage of the LocalQueues may change the order of the pending Workloads.
+        if let Some(sample) = self.trial.manager.next_sample().filter(|at| self.trial.now < *at && *at < end) {
+            self.trial.now = sample;
+            return true;
+        }
+        self.ends.pop_first();
         self.trial.now = self.trial.now.max(end);
         self.running.remove(&key);
-        self.trial.manager.workload_deleted(key);
+        self.trial.manager.workload_deleted(key, self.trial.now);
         true
     }
 }

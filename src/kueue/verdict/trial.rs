@@ -110,6 +110,7 @@ impl AdmissionVerdict {
 pub fn try_admission(state: &QueueState, key: WorkloadKey) -> Option<AdmissionVerdict> {
     let original = state.workload(key)?;
     let mut trial = AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new() };
+    let ahead = ahead(state, key, &trial.manager);
     trial.run(state);
     let workload = trial.final_state(original);
     let kind = match (workload.is_admitted(), workload.has_reservation()) {
@@ -126,7 +127,7 @@ pub fn try_admission(state: &QueueState, key: WorkloadKey) -> Option<AdmissionVe
         borrowed: trial.borrowed(&workload),
         attempts: alone.as_ref().map(attempts).unwrap_or_default(),
         admitted_first: trial.admitted_first(state),
-        ahead: ahead(state, key),
+        ahead,
         workload,
     };
     verdict.explain(alone.as_ref());
@@ -293,8 +294,9 @@ fn attempts(entry: &Entry) -> Vec<FlavorAttempt> {
     of_pod_set.filter(|attempt| !attempt.reasons.is_empty()).collect()
 }
 
-/// Returns the pending Workloads of the same ClusterQueue with a higher priority, or the same one and an earlier time.
-fn ahead(state: &QueueState, key: WorkloadKey) -> Vec<WorkloadKey> {
+/// Returns the pending Workloads of the same ClusterQueue with less usage of their LocalQueues, or else a higher
+/// priority, or else an earlier time.
+fn ahead(state: &QueueState, key: WorkloadKey, manager: &Manager) -> Vec<WorkloadKey> {
     let Some(own) = state.workload(key) else { return Vec::new() };
     let queue = state.cluster_queue(own);
     let stopped: BTreeSet<&str> = state
@@ -306,12 +308,17 @@ fn ahead(state: &QueueState, key: WorkloadKey) -> Vec<WorkloadKey> {
         .collect();
     let timestamp = state.objects.configuration.wait_for_pods_ready.as_ref();
     let timestamp = timestamp.map(|config| config.requeuing.timestamp).unwrap_or_default();
-    let order = |key: WorkloadKey, w: &Workload| (-i64::from(w.priority), w.queue_time(timestamp), key);
+    let usage = |w: &Workload| manager.local_queue_usage(manager.queue_of(w)?, w);
+    let place = |key: WorkloadKey, w: &Workload| (-i64::from(w.priority), w.queue_time(timestamp), key);
+    let precedes = |other: WorkloadKey, w: &Workload| {
+        let by_usage = usage(w).unwrap_or(0.0).total_cmp(&usage(own).unwrap_or(0.0));
+        by_usage.then_with(|| place(other, w).cmp(&place(key, own))).is_lt()
+    };
     let is_ahead = |(other, workload): &(WorkloadKey, &Arc<Workload>)| {
         workload.is_admissible()
             && !stopped.contains(workload.queue.as_str())
             && state.cluster_queue(workload) == queue
-            && order(*other, workload) < order(key, own)
+            && precedes(*other, workload)
     };
     let all = state.workloads.iter().enumerate().filter_map(|(key, w)| Some((key, w.as_ref()?)));
     all.filter(is_ahead).map(|(key, _)| key).collect()

@@ -247,6 +247,7 @@ fn answer(path: &Path) -> String {
     let outcome = match name.split('-').next() {
         Some("manifest") => read_manifests(&source).map(|_| ()),
         Some("topology") => read_topology(&source).map(|_| ()),
+        Some("generator") => parse_kueue_load(&source, &[]).map(|_| ()),
         _ => parse_scenario(&source, &[], &beside).map(|_| ()),
     };
     match outcome {

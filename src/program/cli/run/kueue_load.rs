@@ -4,7 +4,9 @@ use crate::cli::args::TableFormat;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::output;
 use crate::cli::run::args::{RunArgs, TraceFormat};
+use sim_analysis::format::seconds;
 use sim_analysis::kueue_load::{LoadOutcome, run_load_test};
+use sim_base::Duration;
 use sim_inputs::SourceText;
 use sim_report::table::Table;
 
@@ -59,20 +61,21 @@ fn table(outcome: &LoadOutcome) -> Table {
 }
 
 fn text(name: &str, outcome: &LoadOutcome) -> String {
-    let mut text = format!("{name}: wall time {:.1} s, {} scheduling cycles\n\n", outcome.wall_s, outcome.cycles);
+    let time = |seconds_f64: f64| seconds(Duration::from_seconds_f64(seconds_f64));
+    let mut text = format!("{name}: wall time {}, {} scheduling cycles\n\n", time(outcome.wall_s), outcome.cycles);
     for (class, row) in &outcome.queue_classes {
         text += &format!("{} ClusterQueues {class}: {:.1} % of the quota in use\n", row.queues, row.usage_percent);
     }
     text += &format!("\n{:<24} {:>9} {:>9}   mean time until\n", "class of Workloads", "count", "evictions");
-    text += &format!("{:<44}   {:>10} {:>10} {:>10}\n", "", "admission", "observed", "end");
+    text += &format!("{:<44}   {:>12} {:>12} {:>12}\n", "", "admission", "observed", "end");
     for (class, row) in &outcome.workload_classes {
         text += &format!(
-            "{class:<24} {:>9} {:>9}   {:>8.1} s {:>8.1} s {:>8.1} s\n",
+            "{class:<24} {:>9} {:>9}   {:>12} {:>12} {:>12}\n",
             row.count,
             row.evictions,
-            row.mean_time_to_admission_s,
-            row.mean_time_to_observed_admission_s,
-            row.mean_time_to_finish_s,
+            time(row.mean_time_to_admission_s),
+            time(row.mean_time_to_observed_admission_s),
+            time(row.mean_time_to_finish_s),
         );
     }
     text

@@ -59,7 +59,7 @@ const COMMON: [FieldSchema; 9] = [
         .doc("Whether admission stops, and whether admitted workloads are evicted.")
         .default("None"),
     field("fairSharing", Object(&FAIR_SHARING)).doc("Weight of the queue in its cohort."),
-    not_modelled("admissionScope", Object(&ADMISSION_SCOPE)),
+    field("admissionScope", Object(&ADMISSION_SCOPE)).doc("Admission fair sharing among the LocalQueues."),
     not_modelled("concurrentAdmissionPolicy", Any),
 ];
 

@@ -67,7 +67,7 @@ pub static CONFIGURATION_V1BETA1_TABLE: ObjectSchema = ObjectSchema {
 const COMMON: [FieldSchema; 19] = [
     field("kind", OneOf(&["Configuration"])).required(),
     field("manageJobsWithoutQueueName", Bool).doc("Whether Jobs without a queue name are suspended.").default("false"),
-    not_modelled("admissionFairSharing", Object(&ADMISSION_FAIR_SHARING)),
+    field("admissionFairSharing", Object(&ADMISSION_FAIR_SHARING)).doc("Order by the past usage of LocalQueues."),
     field("resources", Object(&RESOURCES)).doc("Resources that count against quota."),
     not_modelled("managedJobsNamespaceSelector", Object(&SELECTOR)),
     not_modelled("clientConnection", Any),

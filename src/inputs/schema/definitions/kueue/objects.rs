@@ -14,7 +14,7 @@ pub static LOCAL_QUEUE: ObjectSchema = ObjectSchema {
         field("kind", OneOf(&["LocalQueue"])).required(),
         METADATA_FIELD,
         field("spec", Object(&LOCAL_QUEUE_SPEC)).doc("{clusterQueue: ...}").required(),
-        STATUS,
+        field("status", Any).doc("Past usage under admission fair sharing, as written by Kueue."),
     ],
 };
 
@@ -23,7 +23,7 @@ static LOCAL_QUEUE_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field("clusterQueue", Str).doc("Name of the ClusterQueue.").required(),
         STOP_POLICY,
-        not_modelled("fairSharing", Object(&FAIR_SHARING)),
+        field("fairSharing", Object(&FAIR_SHARING)).doc("Weight of the queue in admission fair sharing."),
     ],
 };
 

@@ -1,0 +1,27 @@
+//! The default LocalQueue: Kueue's webhook gives a new JobSet without a queue the one named `default` in its namespace
+//! (`pkg/controller/jobframework/defaults.go`).
+
+use sim_api::spec::ScenarioSpec;
+use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::kueue::{LocalQueue, StopPolicy};
+use std::sync::Arc;
+
+/// Name of the LocalQueue (`DefaultLocalQueueName`).
+const DEFAULT_LOCAL_QUEUE: &str = "default";
+
+/// Adds the label of the default LocalQueue to the JobSets that have no queue. A stopped LocalQueue does not count.
+pub fn add_default_queues(scenario: &mut ScenarioSpec) {
+    let Some(objects) = &scenario.kueue else { return };
+    let is_default = |queue: &LocalQueue| queue.name == DEFAULT_LOCAL_QUEUE && queue.stop_policy == StopPolicy::None;
+    let queues: Vec<&LocalQueue> = objects.local_queues.iter().filter(|queue| is_default(queue)).collect();
+    for jobset in scenario.jobsets.iter_mut().map(|submitted| &mut submitted.jobset) {
+        let has_queue = jobset.kueue_queue().is_some_and(|queue| !queue.is_empty());
+        if has_queue || !queues.iter().any(|queue| queue.namespace == jobset.namespace) {
+            continue;
+        }
+        jobset.labels.insert(KUEUE_QUEUE.to_owned(), DEFAULT_LOCAL_QUEUE.to_owned());
+        if let Some(object) = &mut jobset.object {
+            Arc::make_mut(object)["metadata"]["labels"][KUEUE_QUEUE] = DEFAULT_LOCAL_QUEUE.into();
+        }
+    }
+}

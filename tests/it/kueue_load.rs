@@ -1,0 +1,154 @@
+//! Performance tests of Kueue: small generator files whose times follow from rate limits, run times and priorities.
+
+use crate::program::{program, scratch};
+use sim_analysis::kueue_load::{LoadOutcome, run_load_test};
+use sim_inputs::{SourceText, parse_kueue_load};
+
+/// Time from the end of the last Workload to the end of the test: the status of the ClusterQueue follows after 1 s, and
+/// the runner looks every 5 s. The rest is for requests.
+const END_S: f64 = 6.5;
+
+struct GeneratorFile {
+    nominal: u32,
+    policy: &'static str,
+    interval_ms: u32,
+    count: u32,
+    /// Class, run time in ms, priority and CPUs.
+    workloads: Vec<(&'static str, u32, i32, u32)>,
+    clients: &'static str,
+}
+
+impl GeneratorFile {
+    fn text(&self) -> String {
+        let template = |(class, runtime_ms, priority, cpus): &(&str, u32, i32, u32)| {
+            format!("{{className: {class}, runtimeMs: {runtime_ms}, priority: {priority}, request: {cpus}}}")
+        };
+        let templates: Vec<String> = self.workloads.iter().map(template).collect();
+        format!(
+            "cohorts:\n- className: cohort\n  count: 1\n  queuesSets:\n  - className: cq\n    count: 1\n    \
+             nominalQuota: {}\n    withinClusterQueue: {}\n    workloadsSets:\n    - count: {}\n      \
+             creationIntervalMs: {}\n      workloads: [{}]\n{}",
+            self.nominal,
+            self.policy,
+            self.count,
+            self.interval_ms,
+            templates.join(", "),
+            self.clients,
+        )
+    }
+
+    fn run(&self) -> LoadOutcome {
+        let source = SourceText { file: "generator.yaml".to_owned(), text: self.text() };
+        let test = parse_kueue_load(&source, &[]).unwrap_or_else(|e| panic!("{e}"));
+        run_load_test(&test)
+    }
+}
+
+const ONE_CLASS: GeneratorFile = GeneratorFile {
+    nominal: 100,
+    policy: "Never",
+    interval_ms: 1000,
+    count: 10,
+    workloads: Vec::new(),
+    clients: "",
+};
+
+fn assert_close(actual: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((actual - expected).abs() <= tolerance, "{what}: {actual} instead of {expected} ± {tolerance}");
+}
+
+#[test]
+fn workloads_that_fit_at_once_are_admitted_after_one_request_and_end_after_their_run_time() {
+    let outcome = GeneratorFile { workloads: vec![("small", 5000, 0, 1)], ..ONE_CLASS }.run();
+    let class = &outcome.workload_classes["small"];
+    assert_eq!((class.count, class.evictions, outcome.cycles), (10, 0, 10));
+    // 0.13 ms for the cycle, 4 ms for the request, 2 ms for the watch, in whole milliseconds.
+    assert_close(class.mean_time_to_observed_admission_s, 0.006, 1e-9, "observed admission");
+    // Then the run time, and 6 ms until the runner sees the end.
+    assert_close(class.mean_time_to_finish_s, 5.012, 1e-9, "end");
+    // Ten pauses of 1 s, each followed by a request of 4 ms.
+    let last_end = 10.0 * 1.004 + 0.002 + class.mean_time_to_finish_s;
+    assert!((last_end..last_end + END_S).contains(&outcome.wall_s), "{}", outcome.wall_s);
+}
+
+#[test]
+fn the_rate_limit_of_each_client_bounds_the_wall_time() {
+    let table = [
+        ("no limit is reached", "", 0.0),
+        // 20 Workloads are created by one client, of which the first request does not wait, and ended by another one.
+        ("runner", "runner: {requestsPerSecond: 1, burst: 1}\n", 19.0),
+        // Kueue admits 20 Workloads, each with one request, of which the first three do not wait. With a smaller burst,
+        // the first status of the ClusterQueue follows after the last creation, and the runner sees no Workload.
+        ("manager", "manager: {requestsPerSecond: 1, burst: 3}\n", 17.0),
+        ("eight more tokens at the start", "manager: {requestsPerSecond: 1, burst: 11}\n", 9.0),
+    ];
+    for (name, clients, last_token_s) in table {
+        let workloads = vec![("small", 0, 0, 1)];
+        let file = GeneratorFile { interval_ms: 0, count: 20, workloads, clients, ..ONE_CLASS };
+        let wall_s = file.run().wall_s;
+        assert!((last_token_s..last_token_s + END_S).contains(&wall_s), "{name}: {wall_s}");
+    }
+}
+
+#[test]
+fn classes_are_admitted_in_the_order_of_their_priorities() {
+    let workloads = vec![("low", 10_000, 50, 1), ("mid", 10_000, 100, 1), ("high", 10_000, 200, 1)];
+    let file = GeneratorFile { nominal: 1, interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
+    let outcome = file.run();
+    // One Workload runs at a time for 10 s, and 1 s later the next one is tried. A low one was there first; then the
+    // three high ones run, the three middle ones, and the other low ones.
+    let table = [("low", [0, 7, 8]), ("mid", [4, 5, 6]), ("high", [1, 2, 3])];
+    for (class, places) in table {
+        let row = &outcome.workload_classes[class];
+        let mean = 11.0 * f64::from(places.iter().sum::<u32>()) / 3.0;
+        assert_eq!((row.count, row.evictions), (3, 0), "{class}");
+        assert_close(row.mean_time_to_observed_admission_s, mean, 0.5, class);
+        assert_close(row.mean_time_to_finish_s, mean + 10.0, 0.5, class);
+    }
+    assert_close(outcome.queue_classes["cq"].usage_percent, 90.0 * 100.0 / 99.0, 5.0, "usage");
+}
+
+#[test]
+fn with_preemption_the_highest_class_never_waits_for_a_lower_one() {
+    let workloads = vec![("low", 10_000, 50, 1), ("high", 10_000, 200, 1)];
+    let file =
+        GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
+    let outcome = file.run();
+    let (low, high) = (&outcome.workload_classes["low"], &outcome.workload_classes["high"]);
+    assert_eq!((low.evictions, high.evictions), (1, 0));
+    assert_close(high.mean_time_to_observed_admission_s, 11.0, 0.8, "high");
+    let last = low.mean_time_to_finish_s.max(high.mean_time_to_finish_s);
+    assert_eq!(last, low.mean_time_to_finish_s, "the low ones end last");
+}
+
+#[test]
+fn a_generator_file_on_the_command_line_has_durations_in_the_common_notation_and_rejects_options_without_effect() {
+    let workloads = vec![("hours", 4_000_000, 0, 1)];
+    let file = GeneratorFile { nominal: 1, count: 2, workloads, ..ONE_CLASS };
+    let directory = scratch("kueue-load");
+    let path = directory.join("generator.yaml");
+    std::fs::write(&path, file.text()).expect("a file");
+    let path = path.display().to_string();
+    let output = program(&["run", &path]).output().expect("a program");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // The two Workloads run for 1 h 7 min each, one after the other.
+    assert!(text.contains("wall time 2 h 13 min,"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("hours")).unwrap_or_else(|| panic!("{text}"));
+    assert!(row.contains(" 2000 s  ") && row.ends_with(" 1 h 40 min"), "{row}");
+    let json = program(&["run", &path, "--format", "json"]).output().expect("a program");
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let mean = json["workload_classes"]["hours"]["mean_time_to_finish_s"].as_f64().unwrap_or(0.0);
+    assert_close(mean, (4_000.0 + 8_001.0) / 2.0, 2.0, "mean time until the end");
+    for option in [&["--seed", "2"][..], &["--seeds", "3"], &["--paranoid"], &["--out", "x"]] {
+        let refused = program(&[&["run", &path][..], option].concat()).output().expect("a program");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{option:?}: {message}");
+        assert!(message.contains(&format!("{} has no effect", option[0])), "{message}");
+    }
+    let set = program(&["run", &path, "--set", "manager.requestsPerSecond=-1"]).output().expect("a program");
+    let message = String::from_utf8_lossy(&set.stderr);
+    assert!(message.contains("manager.requestsPerSecond"), "{message}");
+    assert_eq!(set.status.code(), Some(2), "{message}");
+    drop(std::fs::remove_dir_all(&directory));
+}
