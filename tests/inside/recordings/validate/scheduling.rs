@@ -94,7 +94,7 @@ fn claims_volumes_and_classes_of_a_recording_decide_about_its_pods() {
     assert_eq!(validated(&recording).not_simulated, expected);
 }
 
-/// Decisions of kube-scheduler 1.36.3 in small situations: the pod, a change of node `a` and of the pod, and the result.
+/// Decisions of kube-scheduler 1.36.3 in small situations: changes of node `a` and of the pod, and the result.
 #[test]
 fn declared_features_images_and_namespace_names_count_as_in_kube_scheduler() {
     let restarts = json!([{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [3]}}]);
