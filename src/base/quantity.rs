@@ -114,7 +114,29 @@ impl Quantity {
         }
     }
 
-    fn canonical_text(&self) -> String {
+    /// Returns the quantity rounded up to thousandths, as the API server stores amounts of resources.
+    pub fn rounded_to_milli(&self) -> Quantity {
+        match self.scale {
+            -3.. => *self,
+            scale => {
+                let digits = divide_away_from_zero(self.digits, pow10((-3i32).saturating_sub(scale)));
+                Quantity { digits, scale: -3, format: self.format }
+            }
+        }
+    }
+
+    /// Returns the sum in the notation of this quantity, or in that of the other if this one is zero.
+    pub fn plus(&self, other: &Quantity) -> Quantity {
+        if self.is_zero() {
+            return *other;
+        }
+        let scale = self.scale.min(other.scale);
+        let digits = |q: &Quantity| q.digits.saturating_mul(pow10(q.scale.saturating_sub(scale)).unwrap_or(i128::MAX));
+        Quantity { digits: digits(self).saturating_add(digits(other)), scale, format: self.format }
+    }
+
+    /// Returns Go's canonical form.
+    pub fn canonical_text(&self) -> String {
         let Quantity { digits: mut value, mut scale, format } = *self;
         if value == 0 {
             return "0".to_owned();

@@ -47,5 +47,8 @@ mod brute_force;
 #[path = "../../tests/inside/scheduler/explain.rs"]
 mod explain_tests;
 #[cfg(test)]
+#[path = "../../tests/inside/scheduler/groups.rs"]
+mod group_tests;
+#[cfg(test)]
 #[path = "../../tests/inside/scheduler/random_clusters.rs"]
 mod tests;

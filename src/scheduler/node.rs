@@ -103,5 +103,10 @@ fn read_images(images: &[Value]) -> BTreeMap<String, i64> {
         let size = image["sizeBytes"].as_i64().unwrap_or(0);
         list(image, "names").iter().filter_map(Value::as_str).map(move |name| (name.to_owned(), size))
     });
-    named.collect()
+    let mut images = BTreeMap::new();
+    // Of several sizes with one name, the first counts (`addNodeImageStates` in `backend/cache/cache.go`).
+    for (name, size) in named {
+        images.entry(name).or_insert(size);
+    }
+    images
 }

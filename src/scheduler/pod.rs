@@ -3,7 +3,7 @@
 use crate::labels::{Labels, read_labels};
 use crate::plugins::claims::ClaimProblem;
 use crate::pod_terms::{DEFAULT_SPREAD, PodTerms, SpreadConstraint};
-use crate::requests::{assumed_requests, requests};
+use crate::requests::{assumed_requests, requests, scored_requests};
 use crate::resources::{Amounts, ResourceColumns};
 use crate::{host_port::HostPort, node_affinity::NodeAffinityView, taints::read_toleration};
 use serde_json::Value;
@@ -36,9 +36,14 @@ pub struct PodView {
     /// Start time in nanoseconds since any fixed instant; `None` counts as now.
     pub started: Option<i64>,
     pub requests: Amounts,
+    /// CPU and memory of the pod on its node, for scores.
     pub assumed: Amounts,
+    /// CPU and memory that the pod would add to its node, for the score of NodeResourcesFit.
+    pub scored: Amounts,
     /// Images of all containers, with tags.
     pub images: Vec<String>,
+    /// Images of volumes, with tags.
+    pub volume_images: Vec<String>,
     pub host_ports: Vec<HostPort>,
     /// Features of the kubelet that the pod needs.
     pub required_features: Vec<String>,
@@ -75,7 +80,13 @@ impl PodView {
             started: None,
             requests: requests(spec, columns),
             assumed: assumed_requests(spec, columns),
+            scored: scored_requests(spec, columns),
             images: containers.map(|c| image_with_tag(text(c, "image"))).collect(),
+            volume_images: list(spec, "volumes")
+                .iter()
+                .filter(|volume| has_value(volume, "image"))
+                .map(|volume| image_with_tag(text(&volume["image"], "reference")))
+                .collect(),
             host_ports: HostPort::read_all(spec),
             required_features: required_features(spec),
             tolerations: list(spec, "tolerations").iter().map(read_toleration).collect(),

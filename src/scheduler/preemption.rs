@@ -5,7 +5,7 @@ use crate::index::{NodeIndex, PodIndex};
 use crate::rejection::{Reason, ReasonCounts, Rejection};
 use crate::{cycle::SchedulingCycle, plugin::Plugin, pod::PodView};
 
-const POLICY_NEVER: &str = "not eligible due to preemptionPolicy=Never.";
+pub(crate) const POLICY_NEVER: &str = "not eligible due to preemptionPolicy=Never.";
 const TERMINATING: &str = "not eligible due to a terminating pod on the nominated node.";
 const NOT_HELPFUL: &str = "Preemption is not helpful for scheduling";
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
@@ -146,13 +146,22 @@ fn split_by_budget(cluster: &Cluster, pods: &[PodIndex]) -> (Vec<PodIndex>, Vec<
 }
 
 /// Counts the removal of a pod in `left`, the allowed disruptions of each budget, and returns whether one is violated.
-pub(crate) fn violates_budget(cluster: &Cluster, index: PodIndex, left: &mut [i64]) -> bool {
-    let pod = &cluster.pods[index];
+/// Every budget counts the removal, also after one is violated.
+fn violates_budget(cluster: &Cluster, pod: PodIndex, left: &mut [i64]) -> bool {
+    count_removal(cluster, pod, left).fold(false, |any, violated| any | violated)
+}
+
+/// Counts the removal of a pod in each budget that covers it when the iterator reaches the budget, and returns for each
+/// whether it is violated.
+pub(crate) fn count_removal<'a>(
+    cluster: &'a Cluster, pod: PodIndex, left: &'a mut [i64],
+) -> impl Iterator<Item = bool> + 'a {
+    let pod = &cluster.pods[pod];
     let covers = |b: &DisruptionBudget| {
         b.namespace == pod.namespace && !b.selector.is_empty() && b.selector.matches(&pod.labels)
     };
-    let mut covering = cluster.budgets.iter().zip(left).filter(|(b, _)| !pod.labels.is_empty() && covers(b));
-    covering.any(|(_, left)| {
+    let covering = cluster.budgets.iter().zip(left).filter(move |(b, _)| !pod.labels.is_empty() && covers(b));
+    covering.map(|(_, left)| {
         *left -= 1;
         *left < 0
     })

@@ -11,15 +11,31 @@ const ASSUMED: [(&str, i64); 2] = [("cpu", 100), ("memory", (200 << 20) * 1000)]
 
 /// Returns the requests of a stored pod.
 pub fn requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts {
-    sum_requests(spec, columns, &[])
+    Amounts::from_milli(&sum_requests(spec, &[], &pod_level(spec)), columns)
 }
 
-/// Returns the CPU and memory that scores assume for a pod.
+/// Returns the CPU and memory that scores assume for a pod on a node. If the pod as a whole has requests, only a
+/// resource that no container requests either is assumed (`CalculateResource` in `framework/types.go`).
 pub fn assumed_requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts {
-    sum_requests(spec, columns, &ASSUMED)
+    let own = pod_level(spec);
+    let known = sum_requests(spec, &[], &own);
+    let is_missing = |(name, _): &&(&str, i64)| own.is_empty() || !known.contains_key(*name);
+    let assumed: Vec<(&str, i64)> = ASSUMED.iter().filter(is_missing).copied().collect();
+    Amounts::from_milli(&sum_requests(spec, &assumed, &own), columns)
 }
 
-fn sum_requests(spec: &Value, columns: &mut ResourceColumns, assumed: &[(&str, i64)]) -> Amounts {
+/// Returns the requests of a pod that NodeResourcesFit scores: with assumed amounts, and without the requests of the
+/// pod as a whole, because the plugin's scorer is created without the feature gate PodLevelResources (`getScorer`).
+pub fn scored_requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts {
+    Amounts::from_milli(&sum_requests(spec, &ASSUMED, &ResourceAmounts::new()), columns)
+}
+
+/// Returns the requests of the pod as a whole.
+fn pod_level(spec: &Value) -> ResourceAmounts {
+    amounts(&spec["resources"]["requests"])
+}
+
+fn sum_requests(spec: &Value, assumed: &[(&str, i64)], pod_level: &ResourceAmounts) -> ResourceAmounts {
     let read = |container: &Value| {
         let assumed = assumed.iter().map(|(name, amount)| ((*name).to_owned(), *amount));
         let mut requests: ResourceAmounts = assumed.collect();
@@ -28,9 +44,7 @@ fn sum_requests(spec: &Value, columns: &mut ResourceColumns, assumed: &[(&str, i
     };
     let own = |c: &Value| (text(c, "restartPolicy") == "Always", read(c));
     let init = list(spec, "initContainers").iter().map(own);
-    let (pod_level, overhead) = (amounts(&spec["resources"]["requests"]), amounts(&spec["overhead"]));
-    let sum = pod_requests(list(spec, "containers").iter().map(read), init, &pod_level, &overhead);
-    Amounts::from_milli(&sum, columns)
+    pod_requests(list(spec, "containers").iter().map(read), init, pod_level, &amounts(&spec["overhead"]))
 }
 
 /// Reads a resource list. An unreadable quantity counts as zero.

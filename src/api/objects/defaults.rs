@@ -3,6 +3,7 @@
 //! This module must not overwrite existing values.
 
 use super::job::uid;
+use super::pod_resources;
 use super::value_access::{as_object, has_value, items_mut, object_mut, pairs, set_default, set_default_text, text};
 use crate::spec::keys;
 use serde_json::{Value, json};
@@ -96,6 +97,7 @@ pub fn pod(pod: &mut Value) {
             }
         }
     }
+    pod_resources::set_defaults(pod);
 }
 
 fn container(container: &mut Value, host_network: bool) {

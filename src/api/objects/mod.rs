@@ -13,6 +13,7 @@ mod exclusive;
 mod failure_policy;
 pub mod job;
 pub mod pod;
+mod pod_resources;
 mod pod_webhook;
 pub mod service;
 pub mod sha1;

@@ -125,8 +125,8 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     Ok(stored)
 }
 
-/// Adds `matchLabelKeys` and `mismatchLabelKeys` of affinity terms to their label selectors, with the pod's own values
-/// (`applyMatchLabelKeysAndMismatchLabelKeys` in `pkg/registry/core/pod/strategy.go`).
+/// Adds `matchLabelKeys` and `mismatchLabelKeys` of affinity terms and spread constraints to their label selectors,
+/// with the pod's own values (`applyLabelKeysToLabelSelector` in `pkg/registry/core/pod/strategy.go`).
 fn merge_match_label_keys(pod: &mut Value) {
     let labels = pod["metadata"]["labels"].clone();
     for kind in ["podAffinity", "podAntiAffinity"] {
@@ -139,6 +139,7 @@ fn merge_match_label_keys(pod: &mut Value) {
             merge_term(&mut weighted["podAffinityTerm"], &labels);
         }
     }
+    items_mut(&mut pod["spec"], "topologySpreadConstraints").for_each(|constraint| merge_term(constraint, &labels));
 }
 
 fn merge_term(term: &mut Value, labels: &Value) {

@@ -183,6 +183,7 @@ impl SchedulerState {
             profile: self.profile(ctx.store, pods[0].0),
             scheduled: &nodes,
             is_topology_aware: ctx.scenario.control_plane.feature_gates.pod_groups == PodGroupScheduling::TopologyAware,
+            tie: 0,
         };
         let outcome = attempt.run(cluster);
         let with_nodes = |nodes: &[Option<NodeIndex>], messages: Vec<String>| -> Vec<GroupPod> {

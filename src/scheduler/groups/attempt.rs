@@ -2,10 +2,13 @@
 //! placement that its topology key permits.
 
 use crate::decision::{Decision, schedule_without_preemption};
+use crate::plugins::node_resources_fit::score_placement;
+use crate::plugins::pod_group_pods_count::normalize_counts;
 use crate::{cluster::Cluster, groups::PodGroup, index::NodeIndex, pod::PodView, profile::Profile};
 use std::collections::BTreeMap;
 
 const UNSCHEDULABLE: &str = "pod group is unschedulable";
+const NO_PLACEMENTS: &str = "no feasible placements found";
 /// Message of pods that fit although their group does not.
 const WAITING: &str = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more \
                        plugins asked to wait and no plugin rejected pod";
@@ -23,6 +26,8 @@ pub struct GroupAttempt<'a> {
     /// Nodes of the pods of the group that are already scheduled.
     pub scheduled: &'a [NodeIndex],
     pub is_topology_aware: bool,
+    /// Selects among nodes with equal scores: 0 takes the first for each pod. kube-scheduler selects at random.
+    pub tie: usize,
 }
 
 /// The result in one set of nodes.
@@ -35,12 +40,18 @@ pub struct Placement {
     /// Message of each pod that does not fit; empty for the others.
     pub rejections: Vec<String>,
     pub is_feasible: bool,
+    /// Score of NodeResourcesFit: how much of the placement is used with the assigned pods.
+    utilization: i64,
 }
 
 /// Results in all placements, which are ordered by domain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupResult {
     pub placements: Vec<Placement>,
+    /// Number of pods of the attempt.
+    pods: usize,
+    /// Number of pods of the group that were scheduled before.
+    scheduled: usize,
     is_topology_aware: bool,
 }
 
@@ -51,24 +62,37 @@ impl Placement {
 }
 
 impl GroupResult {
-    /// Returns the feasible placements with the largest number of pods (plugin PodGroupPodsCount). The caller selects
-    /// one of them.
+    /// Returns the feasible placements with the highest sum of the scores of NodeResourcesFit and PodGroupPodsCount,
+    /// both with weight 1. The caller selects one of them.
     pub fn best(&self) -> Vec<&Placement> {
-        let feasible = || self.placements.iter().filter(|p| p.is_feasible);
-        let most = feasible().map(Placement::assigned).max();
-        feasible().filter(|p| Some(p.assigned()) == most).collect()
+        let feasible: Vec<&Placement> = self.placements.iter().filter(|p| p.is_feasible).collect();
+        let counts = normalize_counts(feasible.iter().map(|p| self.scheduled + p.assigned()).collect());
+        let totals: Vec<i64> = feasible.iter().zip(counts).map(|(p, count)| p.utilization + count).collect();
+        let highest = totals.iter().max();
+        feasible.iter().zip(&totals).filter(|(_, total)| Some(*total) == highest).map(|(p, _)| *p).collect()
+    }
+
+    /// Returns the feasible placements with the largest number of pods.
+    pub fn largest(&self) -> Vec<&Placement> {
+        let most = self.placements.iter().filter(|p| p.is_feasible).map(Placement::assigned).max();
+        self.placements.iter().filter(|p| p.is_feasible && Some(p.assigned()) == most).collect()
     }
 
     /// Returns the messages of the pods of an unschedulable group, which follow from its first placement.
     pub fn rejections(&self) -> Vec<String> {
-        let first = self.placements.first().map_or(&[][..], |placement| &placement.rejections);
-        first.iter().map(|m| if m.is_empty() { WAITING.to_owned() } else { m.clone() }).collect()
+        let Some(first) = self.placements.first() else {
+            return vec![NO_PLACEMENTS.to_owned(); self.pods];
+        };
+        first.rejections.iter().map(|m| if m.is_empty() { WAITING.to_owned() } else { m.clone() }).collect()
     }
 
     /// Returns the message of an unschedulable group.
     pub fn message(&self) -> String {
         if !self.is_topology_aware {
             return UNSCHEDULABLE.to_owned();
+        }
+        if self.placements.is_empty() {
+            return NO_PLACEMENTS.to_owned();
         }
         let count = self.placements.len();
         format!("0/{count} placements are available, first placement status: {UNSCHEDULABLE}")
@@ -85,10 +109,19 @@ impl GroupAttempt<'_> {
     pub fn run(&self, cluster: &Cluster) -> GroupResult {
         let placements = self.placements(cluster).into_iter().map(|(domain, nodes)| {
             let found = self.assign(cluster.restricted_to(&nodes));
-            let assignment = found.assignment.iter().map(|node| node.map(|node| nodes[node])).collect();
-            Placement { domain, assignment, ..found }
+            let assignment: Vec<Option<NodeIndex>> =
+                found.assignment.iter().map(|node| node.map(|node| nodes[node])).collect();
+            let assigned = self.pods.iter().zip(&assignment).filter(|(_, node)| node.is_some()).map(|(pod, _)| pod);
+            let utilization = score_placement(cluster, self.profile, &nodes, assigned);
+            Placement { domain, assignment, utilization, ..found }
         });
-        GroupResult { placements: placements.collect(), is_topology_aware: self.is_topology_aware }
+        let placements: Vec<Placement> = placements.collect();
+        GroupResult {
+            placements,
+            pods: self.pods.len(),
+            scheduled: self.scheduled.len(),
+            is_topology_aware: self.is_topology_aware,
+        }
     }
 
     /// Returns the nodes of each placement. Pods that are already scheduled fix the domain.
@@ -116,9 +149,12 @@ impl GroupAttempt<'_> {
         let mut scheduled = self.scheduled.len();
         let has_placements = self.is_topology_aware && self.group.topology_key.is_some();
         let ineligible = if has_placements { BY_PLACEMENT } else { AS_A_WHOLE };
-        for pod in self.pods {
+        for (at, pod) in self.pods.iter().enumerate() {
             let (node, message) = match schedule_without_preemption(&cluster, pod, self.profile, ineligible) {
-                Decision::Scheduled(nodes) => (nodes.best().first().copied(), String::new()),
+                Decision::Scheduled(nodes) => {
+                    let best = nodes.best();
+                    (best.get(self.tie * (at + 1) % best.len()).copied(), String::new())
+                }
                 Decision::Unschedulable { message, .. } => (None, message),
             };
             if let Some(node) = node {

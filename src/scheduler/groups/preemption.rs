@@ -1,7 +1,9 @@
 //! Preemption for a pod group as a whole (workload-aware preemption of 1.36).
 
 use crate::index::{NodeIndex, PodIndex};
-use crate::{cluster::Cluster, groups::attempt::GroupAttempt, preemption::violates_budget};
+use crate::node::NodeUsage;
+use crate::preemption::{POLICY_NEVER, count_removal};
+use crate::{cluster::Cluster, groups::attempt::GroupAttempt};
 use std::collections::BTreeMap;
 
 const CONSTRAINED: &str = "workload aware preemption is not supported for pod groups with scheduling constraints";
@@ -12,7 +14,8 @@ const NO_VICTIMS: &str = "No preemption victims found for incoming preemptor";
 pub struct VictimUnit {
     pub pods: Vec<(NodeIndex, PodIndex)>,
     priority: i64,
-    is_group: bool,
+    /// Whether the pods belong to a group, even if it is not disrupted as a whole.
+    is_of_group: bool,
     started: i64,
 }
 
@@ -21,7 +24,10 @@ pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Resul
     if attempt.group.topology_key.is_some() {
         return Err(CONSTRAINED.to_owned());
     }
-    let mut units = victim_units(cluster);
+    if attempt.pods.iter().any(|pod| !pod.may_preempt) {
+        return Err(POLICY_NEVER.to_owned());
+    }
+    let mut units = victim_units(cluster, attempt.tie % 2 == 1);
     units.retain(|unit| unit.priority < attempt.group.priority);
     if units.is_empty() {
         return Err(NO_VICTIMS.to_owned());
@@ -34,9 +40,9 @@ pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Resul
     }
     units.sort_by_key(VictimUnit::importance);
     let mut left: Vec<i64> = cluster.budgets.iter().map(|b| b.disruptions_allowed).collect();
+    // Unlike in preemption for a single pod, counting ends at the first violation.
     let (violating, others): (Vec<VictimUnit>, Vec<VictimUnit>) = units.into_iter().partition(|unit| {
-        let violations = unit.pods.iter().filter(|(_, pod)| violates_budget(&cluster, *pod, &mut left));
-        violations.count() > 0
+        unit.pods.iter().any(|(_, pod)| count_removal(&cluster, *pod, &mut left).any(|violated| violated))
     });
     let mut victims = Vec::new();
     for unit in violating.into_iter().chain(others) {
@@ -55,11 +61,15 @@ fn remove(cluster: &mut Cluster, unit: &VictimUnit) {
     unit.pods.iter().for_each(|(node, pod)| cluster.remove_pod(*node, *pod));
 }
 
-/// Returns all pods as units: single pods, and the pods of groups that are disrupted as a whole.
-fn victim_units(cluster: &Cluster) -> Vec<VictimUnit> {
+/// Returns all pods as units: single pods, and the pods of groups that are disrupted as a whole. Pods of one group may
+/// be listed on a node in any order, because they were bound at the same time.
+fn victim_units(cluster: &Cluster, reversed: bool) -> Vec<VictimUnit> {
     let (mut units, mut of_group): (Vec<VictimUnit>, BTreeMap<usize, usize>) = (Vec::new(), BTreeMap::new());
-    let placed = cluster.usage.iter().enumerate().flat_map(|(node, usage)| usage.pods.iter().map(move |p| (node, *p)));
-    for (node, pod) in placed {
+    let of_node = |(node, usage): (NodeIndex, &NodeUsage)| -> Vec<(NodeIndex, PodIndex)> {
+        let pods = usage.pods.iter().map(|pod| (node, *pod));
+        if reversed { pods.rev().collect() } else { pods.collect() }
+    };
+    for (node, pod) in cluster.usage.iter().enumerate().flat_map(of_node) {
         let view = &cluster.pods[pod];
         let group = view.group.filter(|row| cluster.groups[*row].is_disrupted_as_a_whole);
         let started = view.started.unwrap_or(i64::MAX);
@@ -71,14 +81,14 @@ fn victim_units(cluster: &Cluster) -> Vec<VictimUnit> {
         }
         let priority = group.map_or(view.priority, |row| cluster.groups[row].priority);
         of_group.extend(group.map(|row| (row, units.len())));
-        units.push(VictimUnit { pods: vec![(node, pod)], priority, is_group: group.is_some(), started });
+        units.push(VictimUnit { pods: vec![(node, pod)], priority, is_of_group: view.group.is_some(), started });
     }
     units
 }
 
 impl VictimUnit {
-    /// Sorting key: priority, groups before pods, larger groups, older units.
+    /// Sorting key: priority, pods of groups before others, larger units, older units.
     fn importance(&self) -> (i64, bool, std::cmp::Reverse<usize>, i64) {
-        (-self.priority, !self.is_group, std::cmp::Reverse(self.pods.len()), self.started)
+        (-self.priority, !self.is_of_group, std::cmp::Reverse(self.pods.len()), self.started)
     }
 }

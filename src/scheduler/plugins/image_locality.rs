@@ -4,7 +4,7 @@ use crate::{cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NO
 
 const MIB: i64 = 1 << 20;
 const MIN_BYTES: i64 = 23 * MIB;
-/// Per container, init containers included.
+/// Per container, init containers included; volumes have images, but do not count.
 const MAX_BYTES: i64 = 1000 * MIB;
 
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
@@ -18,7 +18,7 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
             let spread = image.node_count as f64 / cluster.nodes.len() as f64;
             Some((image.bytes as f64 * spread) as i64)
         };
-        let sum = cycle.pod.images.iter().filter_map(scaled).sum::<i64>();
+        let sum = cycle.pod.images.iter().chain(&cycle.pod.volume_images).filter_map(scaled).sum::<i64>();
         MAX_NODE_SCORE * (sum.clamp(MIN_BYTES, max) - MIN_BYTES) / (max - MIN_BYTES)
     };
     Some(nodes.iter().map(score).collect())

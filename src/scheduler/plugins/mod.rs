@@ -12,6 +12,7 @@ pub mod node_resources_balanced;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
 mod normalize;
+pub mod pod_group_pods_count;
 pub mod pod_topology_spread;
 pub mod pod_topology_spread_score;
 pub mod taint_toleration;
@@ -28,7 +29,6 @@ pub const FILTERS: [(Plugin, Filter); 12] = [
     (Plugin::NodeName, node_name::filter),
     (Plugin::TaintToleration, taint_toleration::filter),
     (Plugin::NodeAffinity, node_affinity::filter),
-    (Plugin::NodeDeclaredFeatures, node_declared_features::filter),
     (Plugin::NodePorts, node_ports::filter),
     (Plugin::NodeResourcesFit, node_resources_fit::filter),
     (Plugin::VolumeRestrictions, volumes::filter_restrictions),
@@ -36,6 +36,8 @@ pub const FILTERS: [(Plugin, Filter); 12] = [
     (Plugin::VolumeZone, volumes::filter_zone),
     (Plugin::PodTopologySpread, pod_topology_spread::filter),
     (Plugin::InterPodAffinity, inter_pod_affinity::filter),
+    // `applyFeatureGates` appends the plugin to the default ones.
+    (Plugin::NodeDeclaredFeatures, node_declared_features::filter),
 ];
 
 /// Computes the normalized scores of the nodes, or `None` if the plugin has none for the pod (PreScore returns Skip).

@@ -1,6 +1,7 @@
 //! NodeResourcesBalancedAllocation: prefers nodes on which the pod makes the usage of CPU and memory more equal.
 
-use crate::{cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
+use crate::{cycle::SchedulingCycle, index::NodeIndex};
+use crate::{plugins::normalize::MAX_NODE_SCORE, resources::EPHEMERAL_STORAGE};
 
 /// Returns `None` for a pod without requests, which would otherwise attract all such pods to one node.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
@@ -15,6 +16,10 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
         let (view, usage) = (&cycle.cluster.nodes[*node], &cycle.cluster.usage[*node]);
         let balance = |with_pod: bool| {
             let fraction = |column: &usize| {
+                // An extended resource that the pod does not request does not count.
+                if *column > EPHEMERAL_STORAGE && requests.get(*column) == 0 {
+                    return None;
+                }
                 let used = usage.requested.get(*column) + if with_pod { requests.get(*column) } else { 0 };
                 let allocatable = view.allocatable.get(*column);
                 (allocatable > 0).then(|| (used as f64 / allocatable as f64).min(1.0))

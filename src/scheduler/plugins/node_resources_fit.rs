@@ -2,8 +2,9 @@
 
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE, MEMORY};
+use crate::{cluster::Cluster, plugins::normalize::MAX_NODE_SCORE, pod::PodView};
 use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin};
-use crate::{plugins::normalize::MAX_NODE_SCORE, profile::ScoringStrategy};
+use crate::{profile::Profile, profile::ScoringStrategy};
 
 const TOO_MANY_PODS: &str = "Too many pods";
 const RATIO_SCORE_MAX: i64 = 10;
@@ -37,10 +38,8 @@ fn score_node(cycle: &SchedulingCycle<'_>, node: NodeIndex, weights: &[(usize, i
     let (view, usage) = (&cycle.cluster.nodes[node], &cycle.cluster.usage[node]);
     let (mut sum, mut weight_sum) = (0, 0);
     for (column, weight) in weights {
-        let (request, used) = match *column {
-            CPU | MEMORY => (cycle.pod.assumed.get(*column), usage.assumed.get(*column)),
-            _ => (cycle.pod.requests.get(*column), usage.requested.get(*column)),
-        };
+        let request = request_for_scores(cycle.pod, *column);
+        let used = used_for_scores(usage, *column);
         let allocatable = view.allocatable.get(*column);
         // An extended resource that the pod does not request does not count.
         if allocatable == 0 || (request == 0 && *column > EPHEMERAL_STORAGE) {
@@ -59,6 +58,36 @@ fn score_node(cycle: &SchedulingCycle<'_>, node: NodeIndex, weights: &[(usize, i
         (ScoringStrategy::RequestedToCapacityRatio(_), _) => (sum as f64 / weight_sum as f64).round() as i64,
         _ => sum / weight_sum,
     }
+}
+
+fn request_for_scores(pod: &PodView, column: usize) -> i64 {
+    if column == CPU || column == MEMORY { &pod.scored } else { &pod.requests }.get(column)
+}
+
+fn used_for_scores(usage: &NodeUsage, column: usize) -> i64 {
+    if column == CPU || column == MEMORY { &usage.assumed } else { &usage.requested }.get(column)
+}
+
+/// Scores the nodes of a placement with pods of a group that would be scheduled there: the used share of all nodes
+/// together, as with MostAllocated (`scorePlacement` in `noderesources/resource_allocation.go`).
+pub fn score_placement<'a>(
+    cluster: &Cluster, profile: &Profile, nodes: &[NodeIndex], assigned: impl Iterator<Item = &'a PodView> + Clone,
+) -> i64 {
+    let (mut sum, mut weight_sum) = (0, 0);
+    for (name, weight) in &profile.fit_resources {
+        let Some(column) = cluster.columns.find(name) else { continue };
+        let request: i64 = assigned.clone().map(|pod| request_for_scores(pod, column)).sum();
+        let allocatable = |node: &&NodeIndex| cluster.nodes[**node].allocatable.get(column);
+        let total: i64 = nodes.iter().map(|node| allocatable(&node)).sum();
+        if total == 0 || (request == 0 && column > EPHEMERAL_STORAGE) {
+            continue;
+        }
+        let with_resource = nodes.iter().filter(|node| allocatable(node) > 0);
+        let used: i64 = with_resource.map(|node| used_for_scores(&cluster.usage[*node], column)).sum();
+        sum += score_resource(&ScoringStrategy::MostAllocated, request + used, total) * weight;
+        weight_sum += weight;
+    }
+    if weight_sum == 0 { 0 } else { sum / weight_sum }
 }
 
 fn score_resource(strategy: &ScoringStrategy, requested: i64, allocatable: i64) -> i64 {

@@ -5,7 +5,8 @@ use crate::storage::VolumeView;
 use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin};
 use sim_api::spec::keys::ZONE;
 
-const IN_USE: &str = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+const IN_USE: &str =
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
 const ZONE_CONFLICT: &str = "node(s) had no available volume zone";
 const REGION: &str = "topology.kubernetes.io/region";
 /// Separates several zones in the label of a volume (`LabelMultiZoneDelimiter`).

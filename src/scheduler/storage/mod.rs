@@ -132,23 +132,22 @@ impl StorageObjects {
         names
     }
 
-    /// Returns the problems that keep the pod from all nodes, in the order in which PreFilter of VolumeBinding and
-    /// VolumeZone find them.
+    /// Returns the problems that keep the pod from all nodes, in the order in which PreFilter of VolumeRestrictions,
+    /// VolumeBinding and VolumeZone find them. The first of these looks up every claim.
     pub fn problems(&self, pod: &PodView) -> impl Iterator<Item = ClaimProblem> {
         let found = || pod.claims.iter().map(|name| (name, self.claim(&pod.namespace, name)));
-        let broken = found().find_map(|(name, claim)| match claim {
-            None => (!self.is_assumed).then(|| ClaimProblem::Missing(name.clone())),
-            Some(claim) if claim.is_lost => {
-                Some(ClaimProblem::Lost { claim: name.clone(), volume: claim.volume.clone() })
-            }
-            Some(claim) => claim.is_deleted.then(|| ClaimProblem::Deleted(name.clone())),
+        let missing = found().find(|(_, claim)| claim.is_none() && !self.is_assumed);
+        let missing = missing.map(|(name, _)| ClaimProblem::Missing(name.clone()));
+        let broken = found().find_map(|(name, claim)| match claim? {
+            claim if claim.is_lost => Some(ClaimProblem::Lost { claim: name.clone(), volume: claim.volume.clone() }),
+            claim => claim.is_deleted.then(|| ClaimProblem::Deleted(name.clone())),
         });
         let checked = || found().filter_map(|(_, claim)| claim).filter(|_| !self.is_assumed);
         let is_unbound = |claim: &ClaimView| !claim.is_bound && !self.waits_for_consumer(claim);
         let unbound = checked().any(is_unbound).then_some(ClaimProblem::Unbound);
         let mut absent = checked().filter(|claim| claim.is_bound && !self.volumes.contains_key(&claim.volume));
         let volume_missing = absent.next().map(|claim| ClaimProblem::VolumeMissing(claim.volume.clone()));
-        broken.into_iter().chain(unbound).chain(volume_missing)
+        missing.into_iter().chain(broken).chain(unbound).chain(volume_missing)
     }
 
     /// Returns whether the scheduler binds the claim. A claim that names its volume is bound immediately.

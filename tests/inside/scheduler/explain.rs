@@ -84,7 +84,8 @@ fn a_claim_of_one_pod_and_a_volume_elsewhere_are_named_with_their_steps() {
         StorageObjects::read([], [&volume], [&claim])
     };
     cluster.storage = StorageObjects { is_assumed: true, ..storage("ReadWriteOncePod", "") };
-    let in_use = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+    let in_use = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by \
+                  another pod";
     let (message, change) = explained(&cluster, &next);
     assert_eq!(message, format!("0/2 nodes are available: 2 {in_use}."));
     assert_eq!(change, "remove the pod that uses the PersistentVolumeClaim data; 2 nodes qualify: n0 to n1");

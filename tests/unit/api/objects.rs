@@ -3,6 +3,7 @@
 //! Must never repeat what the recordings cover as a whole.
 
 mod any_kind;
+mod pod_spec;
 mod sha1;
 
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //!
 //! This module must not read nodes.
 
-use crate::admission::names::{label_key, label_value};
+use crate::admission::names::{dns1123_subdomain, label_key, label_value};
 use crate::objects::value_access::{has_value, int, list, pairs, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
 use serde_json::{Value, json};
@@ -20,13 +20,13 @@ pub fn affinity(affinity: &Value, path: &FieldPath, errors: &mut ErrorList) {
             errors.required(&at, "must have at least one node selector term");
         }
         for (k, term) in terms.iter().enumerate() {
-            node_term(term, &at.index(k), errors);
+            node_term(term, true, &at.index(k), errors);
         }
     }
     for (k, term) in list(node, PREFERRED).iter().enumerate() {
         let at = at.child(PREFERRED).index(k);
         weight(term, &at, errors);
-        node_term(&term["preference"], &at.child("preference"), errors);
+        node_term(&term["preference"], false, &at.child("preference"), errors);
     }
     for kind in ["podAffinity", "podAntiAffinity"] {
         let (terms, at) = (&affinity[kind], path.child(kind));
@@ -48,13 +48,14 @@ fn weight(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-fn node_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks a term of node affinity. Values that are no label values are legal in preferences.
+fn node_term(term: &Value, is_required: bool, path: &FieldPath, errors: &mut ErrorList) {
     for (k, requirement) in list(term, "matchExpressions").iter().enumerate() {
         let at = path.child("matchExpressions").index(k);
         node_requirement(requirement, &at, errors);
         let key = text(requirement, "key");
         errors.all_invalid(&at.child("key"), key, label_key(key));
-        for (k, value) in list(requirement, "values").iter().enumerate() {
+        for (k, value) in list(requirement, "values").iter().enumerate().filter(|_| is_required) {
             let value = value.as_str().unwrap_or("");
             errors.all_invalid(&at.child("values").index(k), value, label_value(value));
         }
@@ -73,6 +74,11 @@ fn node_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
         if text(requirement, "key") != "metadata.name" {
             let detail = "not a valid field selector key";
             errors.invalid_text(&at.child("key"), text(requirement, "key"), detail);
+            continue;
+        }
+        for (k, name) in values.iter().enumerate() {
+            let name = name.as_str().unwrap_or("");
+            errors.all_invalid(&at.child("values").index(k), name, dns1123_subdomain(name));
         }
     }
 }
@@ -180,11 +186,9 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
         if skew <= 0 {
             errors.invalid(&at.child("maxSkew"), &skew.into(), "must be greater than zero");
         }
-        let (key_path, key) = (at.child("topologyKey"), text(constraint, "topologyKey"));
+        let key = text(constraint, "topologyKey");
         if key.is_empty() {
-            errors.required(&key_path, "can not be empty");
-        } else {
-            errors.all_invalid(&key_path, key, label_key(key));
+            errors.required(&at.child("topologyKey"), "can not be empty");
         }
         let action = text(constraint, "whenUnsatisfiable");
         let legal = ["DoNotSchedule", "ScheduleAnyway"];
@@ -192,7 +196,7 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
             errors.unsupported(&at.child("whenUnsatisfiable"), &json!(action), &legal);
         }
         let same = |c: &Value| text(c, "topologyKey") == key && text(c, "whenUnsatisfiable") == action;
-        if constraints[..k].iter().any(same) {
+        if constraints[k + 1..].iter().any(same) {
             let pair = format!("{{{key}, {action}}}");
             let at = at.child("{topologyKey, whenUnsatisfiable}");
             errors.duplicate(&at, &pair.into());
@@ -200,6 +204,12 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
         if let Some(domains) = int(constraint, "minDomains") {
             min_domains(constraint, domains, &at.child("minDomains"), errors);
         }
+        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"].into_iter().filter(|name| has_value(constraint, name)) {
+            if !matches!(text(constraint, name), "Honor" | "Ignore") {
+                errors.unsupported(&at.child(name), &constraint[name], &["Honor", "Ignore"]);
+            }
+        }
+        match_label_keys(constraint, &at, errors);
         label_selector(&constraint["labelSelector"], &at.child("labelSelector"), errors);
     }
 }

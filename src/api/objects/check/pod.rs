@@ -7,6 +7,7 @@ use super::container::PodContainers;
 use super::values::{check_one_of, user_id};
 use super::{affinity, volumes};
 use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
+use crate::objects::pod_resources;
 use crate::objects::value_access::{has_value, int, list, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
 use serde_json::{Value, json};
@@ -37,6 +38,7 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     };
     container::containers(&view, &path.child("containers"), errors);
     container::init_containers(&view, &path.child("initContainers"), errors);
+    pod_resources::check(pod, path, errors);
     host_network(pod, path, errors);
     let legal = ["Always", "OnFailure", "Never"];
     check_one_of(pod, "restartPolicy", &legal, path, errors);

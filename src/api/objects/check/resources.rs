@@ -1,7 +1,8 @@
-//! The API server's validation of a container's resources.
+//! The API server's validation of the resources of a container, or of a pod as a whole.
 //!
 //! This module must not check whether a node has the resources.
 
+use crate::objects::pod_resources::is_supported;
 use crate::objects::value_access::{list, pairs, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::label_key};
 use serde_json::Value;
@@ -17,13 +18,28 @@ const QUOTA_RESOURCES: [&str; 18] = [
 
 /// Checks resource names, quantities, requests against limits, and claims.
 pub fn check_container_resources(resources: &Value, claims: &[&str], path: &FieldPath, errors: &mut ErrorList) {
+    check_amounts(resources, container_resource, path, errors);
+    claim_names(resources, claims, &path.child("claims"), errors);
+}
+
+/// Checks the resources of a pod as a whole: names, quantities, and requests against limits.
+pub fn check_pod_resources(resources: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    check_amounts(resources, pod_resource, path, errors);
+}
+
+/// Checks the name of a resource.
+type ResourceRule = fn(&str, &FieldPath, &mut ErrorList);
+
+fn check_amounts(resources: &Value, rule: ResourceRule, path: &FieldPath, errors: &mut ErrorList) {
     let (limits, requests) = (&resources["limits"], &resources["requests"]);
     let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
     for (name, amount) in pairs(limits) {
-        check_named_quantity(name, amount, &limit_path.key(name), errors);
+        rule(name, &limit_path.key(name), errors);
+        check_quantity(name, amount, &limit_path.key(name), errors);
     }
     for (name, amount) in pairs(requests) {
-        check_named_quantity(name, amount, &request_path.key(name), errors);
+        rule(name, &request_path.key(name), errors);
+        check_quantity(name, amount, &request_path.key(name), errors);
         let limit = &limits[name.as_str()];
         match (limit.is_null(), allows_overcommit(name)) {
             (true, false) => {
@@ -38,7 +54,6 @@ pub fn check_container_resources(resources: &Value, claims: &[&str], path: &Fiel
     if names().any(is_huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
         errors.forbidden(path, "HugePages require cpu or memory");
     }
-    claim_names(resources, claims, &path.child("claims"), errors);
 }
 
 fn check_request_and_limit(
@@ -56,8 +71,7 @@ fn check_request_and_limit(
     errors.invalid(path, amount, &format!("must be {relation} {name} limit of {limit}"));
 }
 
-fn check_named_quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    resource_name(name, path, errors);
+fn check_quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let Some(read) = quantity(amount) else {
         return;
     };
@@ -69,7 +83,25 @@ fn check_named_quantity(name: &str, amount: &Value, path: &FieldPath, errors: &m
     }
 }
 
-fn resource_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
+fn pod_resource(name: &str, path: &FieldPath, errors: &mut ErrorList) {
+    let wrong = label_key(name);
+    if !wrong.is_empty() {
+        errors.all_invalid(path, name, wrong);
+    } else if !is_standard(name) && !name.contains('/') {
+        errors.invalid_text(path, name, "must be a standard resource type or fully qualified");
+    } else if !is_supported(name) {
+        errors.unsupported(path, &name.into(), &["cpu", "hugepages-", "memory"]);
+    }
+}
+
+fn is_standard(name: &str) -> bool {
+    CONTAINER_RESOURCES.contains(&name)
+        || is_huge_page(name)
+        || QUOTA_RESOURCES.contains(&name)
+        || name.starts_with("requests.hugepages-")
+}
+
+fn container_resource(name: &str, path: &FieldPath, errors: &mut ErrorList) {
     let wrong = label_key(name);
     let legal = wrong.is_empty();
     errors.all_invalid(path, name, wrong);
@@ -80,7 +112,7 @@ fn resource_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
         return;
     }
     let own = CONTAINER_RESOURCES.contains(&name) || is_huge_page(name);
-    if legal && !own && !QUOTA_RESOURCES.contains(&name) && !name.starts_with("requests.hugepages-") {
+    if legal && !is_standard(name) {
         errors.invalid_text(path, name, "must be a standard resource type or fully qualified");
     }
     if !own {
@@ -122,7 +154,7 @@ fn is_extended(name: &str) -> bool {
     !is_native(name) && !name.starts_with("requests.") && quota.is_empty()
 }
 
-fn is_huge_page(name: &str) -> bool {
+pub fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 

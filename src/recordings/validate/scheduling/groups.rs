@@ -2,15 +2,15 @@
 //! conditions and the victims are compared.
 //!
 //! Bound pods are placed on the recorded nodes, because kube-scheduler selects among equal nodes and placements at
-//! random.
+//! random. The order of the pods of a group is random as well, so that a group may fit or not.
 
 use super::differences::Differences;
+use super::group_variants::{Attempted, variants};
 use super::situation::{CLASSES, admit, build_cluster, profile};
 use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{has_value, list, pairs, text};
 use sim_scheduler::groups::attempt::GroupResult;
-use sim_scheduler::groups::preemption::preempt_for_group;
 use sim_scheduler::{Cluster, Decision, GroupAttempt, NodeIndex, PodGroup, PodView, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +44,13 @@ struct WaitingUnit {
     pods: Vec<PodView>,
 }
 
+/// What an attempt changed in the cluster.
+enum Change {
+    None,
+    Bound,
+    Removed,
+}
+
 struct Replay {
     cluster: Cluster,
     is_topology_aware: bool,
@@ -51,6 +58,12 @@ struct Replay {
     /// Condition of each group that was attempted: status, reason and message.
     conditions: BTreeMap<String, [String; 3]>,
     found: Differences,
+}
+
+/// Returns whether the free resources of a node suffice for the pod.
+fn has_room(cluster: &Cluster, node: NodeIndex, pod: &PodView) -> bool {
+    let (view, usage) = (&cluster.nodes[node], &cluster.usage[node]);
+    pod.requests.iter().all(|(column, amount)| amount <= view.allocatable.get(column) - usage.requested.get(column))
 }
 
 fn priority_of(class: &str) -> i64 {
@@ -103,21 +116,31 @@ impl Replay {
         WaitingUnit { group, pods }
     }
 
-    /// Attempts the new unit, and then the waiting groups, which are activated by new pods. If pods are removed, all
-    /// waiting units are attempted again.
+    /// Attempts the new unit, and then the waiting groups, which kube-scheduler retries all the time. If pods are
+    /// removed, all waiting units are attempted again; if pods of a group are bound, all waiting groups.
     fn settle(&mut self, newest: usize, result: &Value, step: usize) {
         let mut queue = vec![newest];
-        queue.extend(self.waiting_units().into_iter().filter(|unit| self.waiting[*unit].group.is_some()));
+        queue.extend(self.waiting_groups());
         while !queue.is_empty() {
             let unit = queue.remove(0);
-            let has_removed = match self.waiting[unit].group {
+            let change = match self.waiting[unit].group {
                 Some(group) => self.attempt_group(unit, group, result, step),
                 None => self.attempt_pods(unit, result),
             };
-            if has_removed {
-                queue = self.waiting_units();
+            match change {
+                Change::None => {}
+                Change::Bound => {
+                    let groups = self.waiting_groups();
+                    let added: Vec<usize> = groups.into_iter().filter(|unit| !queue.contains(unit)).collect();
+                    queue.extend(added);
+                }
+                Change::Removed => queue = self.waiting_units(),
             }
         }
+    }
+
+    fn waiting_groups(&self) -> Vec<usize> {
+        self.waiting_units().into_iter().filter(|unit| self.waiting[*unit].group.is_some()).collect()
     }
 
     /// Returns the units with pending pods by priority, older ones first.
@@ -128,10 +151,10 @@ impl Replay {
         units
     }
 
-    /// Schedules single pods. Returns whether pods were removed, after which the pod is attempted again.
-    fn attempt_pods(&mut self, unit: usize, result: &Value) -> bool {
+    /// Schedules single pods. A pod that preempts others is attempted again at once.
+    fn attempt_pods(&mut self, unit: usize, result: &Value) -> Change {
         let mut kept = Vec::new();
-        let mut has_removed = false;
+        let mut change = Change::None;
         for mut pod in std::mem::take(&mut self.waiting[unit].pods) {
             let recorded = self.recorded_node(result, &pod.name);
             let mut decision = schedule(&self.cluster, &pod, &profile(""), 0);
@@ -141,7 +164,7 @@ impl Replay {
             {
                 chosen.victims.iter().for_each(|victim| self.cluster.remove_pod(chosen.node, *victim));
                 pod.nominated_node = self.cluster.nodes[chosen.node].name.clone();
-                has_removed = true;
+                change = Change::Removed;
                 decision = schedule(&self.cluster, &pod, &profile(""), 0);
             }
             match decision {
@@ -153,7 +176,7 @@ impl Replay {
             }
         }
         self.waiting[unit].pods = kept;
-        has_removed
+        change
     }
 
     fn recorded_node(&self, result: &Value, pod: &str) -> Option<NodeIndex> {
@@ -165,37 +188,49 @@ impl Replay {
         self.cluster.placed_pods().filter(|(_, pod)| pod.group == Some(group)).map(|(node, _)| node).collect()
     }
 
-    /// Attempts a group. Returns whether pods were removed.
-    fn attempt_group(&mut self, unit: usize, group: usize, result: &Value, step: usize) -> bool {
+    /// Attempts a group. Of the possible results, the one that is nearest to the recorded one is taken.
+    fn attempt_group(&mut self, unit: usize, group: usize, result: &Value, step: usize) -> Change {
         let scheduled = self.nodes_of(group);
         let spec = self.cluster.groups[group].clone();
-        let (pods, profile) = (self.waiting[unit].pods.clone(), profile(""));
+        let (own, profile) = (self.waiting[unit].pods.clone(), profile(""));
         let attempt = GroupAttempt {
             group: &spec,
-            pods: &pods,
+            pods: &own,
             profile: &profile,
             scheduled: &scheduled,
             is_topology_aware: self.is_topology_aware,
+            tie: 0,
         };
-        if pods.is_empty() || !attempt.is_complete() {
-            return false;
+        if own.is_empty() || !attempt.is_complete() {
+            return Change::None;
         }
-        let outcome = attempt.run(&self.cluster);
-        if !outcome.best().is_empty() {
-            self.set_condition(&spec.name, true, String::new());
-            self.bind(unit, &spec, &outcome, result, step);
-            return false;
+        let mut nearest: Option<(usize, Attempted)> = None;
+        for (pods, tie) in variants(&own) {
+            let attempted = Attempted::run(GroupAttempt { pods: &pods, tie, ..attempt.clone() }, &self.cluster);
+            let distance = attempted.distance(&self.cluster, result, &own);
+            if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
+                nearest = Some((distance, attempted));
+            }
+            if distance == 0 {
+                break;
+            }
         }
-        match preempt_for_group(&attempt, &self.cluster) {
-            Ok(victims) => {
+        match nearest {
+            Some((_, Attempted::Fits(outcome))) => {
+                self.set_condition(&spec.name, true, String::new());
+                let bound = self.bind(unit, &spec, &outcome, result, step);
+                if bound > 0 { Change::Bound } else { Change::None }
+            }
+            Some((_, Attempted::Preempts(victims))) => {
                 let pods = victims.iter().flat_map(|victim| &victim.pods);
                 pods.for_each(|(node, pod)| self.cluster.remove_pod(*node, *pod));
-                true
+                Change::Removed
             }
-            Err(reason) => {
-                self.set_condition(&spec.name, false, format!("{}, {reason}", outcome.message()));
-                false
+            Some((_, Attempted::Fails(message))) => {
+                self.set_condition(&spec.name, false, message);
+                Change::None
             }
+            None => Change::None,
         }
     }
 
@@ -208,34 +243,41 @@ impl Replay {
         }
     }
 
-    /// Binds the pods of a scheduled group on the recorded nodes, which must form one of the best placements.
-    fn bind(&mut self, unit: usize, group: &PodGroup, outcome: &GroupResult, result: &Value, step: usize) {
-        let best = outcome.best();
+    /// Binds as many pods of a scheduled group as fit, on the recorded nodes, which must form one of the best
+    /// placements.
+    /// The utilization of a placement is not compared, because a recording does not contain all pods of the cluster.
+    /// Returns the number of bound pods.
+    fn bind(&mut self, unit: usize, group: &PodGroup, outcome: &GroupResult, result: &Value, step: usize) -> usize {
+        let mut best = outcome.best();
+        best.extend(outcome.largest());
         let recorded: Vec<Option<NodeIndex>> =
             self.waiting[unit].pods.iter().map(|pod| self.recorded_node(result, &pod.name)).collect();
         let domains: BTreeSet<&str> = best.iter().map(|placement| placement.domain.as_str()).collect();
+        let mut chosen = best[0];
         if let Some(key) = group.topology_key.as_ref().filter(|_| self.is_topology_aware) {
             let of_node = |node: &NodeIndex| self.cluster.nodes[*node].labels.get(key).map_or("", String::as_str);
             let used: BTreeSet<&str> = recorded.iter().flatten().map(of_node).collect();
             if used.len() > 1 || !used.is_subset(&domains) {
                 self.found.compare(&format!("{step}.{}.domain", group.name), json!(used), json!(domains));
             }
+            chosen = best.iter().find(|placement| used.contains(placement.domain.as_str())).unwrap_or(&chosen);
         }
-        let own = &best[0].assignment;
-        // The recorded nodes are kept even if their number differs, which is reported after the step.
-        let nodes = if recorded.iter().any(Option::is_some) { recorded.clone() } else { own.clone() };
-        let (assigned, bound) = (best[0].assigned(), recorded.iter().flatten().count());
-        if assigned != bound {
-            self.found.compare(&format!("{step}.{}.bound", group.name), json!(bound), json!(assigned));
-        }
+        let assigned = chosen.assigned();
+        let nodes = if recorded.iter().any(Option::is_some) { recorded } else { chosen.assignment.clone() };
         let mut kept = Vec::new();
+        let mut bound = 0;
         for (pod, node) in std::mem::take(&mut self.waiting[unit].pods).into_iter().zip(nodes) {
-            match node {
-                Some(node) => drop(self.cluster.add_pod(node, pod)),
+            // A later attempt binds the others.
+            match node.filter(|node| bound < assigned && has_room(&self.cluster, *node, &pod)) {
+                Some(node) => {
+                    self.cluster.add_pod(node, pod);
+                    bound += 1;
+                }
                 None => kept.push(pod),
             }
         }
         self.waiting[unit].pods = kept;
+        bound
     }
 
     /// Compares the existing pods and the conditions of all groups.
@@ -252,6 +294,12 @@ impl Replay {
             json!(single.map(|(name, _)| *name).collect::<Vec<&str>>())
         };
         self.found.compare(&format!("{step}.singles"), singles(&recorded), singles(&simulated));
+        for group in &self.cluster.groups {
+            let is_member = |pod: &str| pod.rsplit_once('-').is_some_and(|(name, _)| name == group.name);
+            let bound = |pods: &BTreeMap<&str, bool>| pods.iter().filter(|(name, b)| **b && is_member(name)).count();
+            let path = format!("{step}.{}.bound", group.name);
+            self.found.compare(&path, json!(bound(&recorded)), json!(bound(&simulated)));
+        }
         for (group, recorded) in pairs(&result["groups"]) {
             let recorded = recorded.as_array().into_iter().flatten();
             let recorded = recorded.map(|c| json!([c["status"], c["reason"], c["message"]]));

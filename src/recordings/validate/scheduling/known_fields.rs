@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// Paths without list indexes. A path stands for everything below it; `a|b` stands for either key.
-pub const NODE_FIELDS: [&str; 9] = [
+pub const NODE_FIELDS: [&str; 10] = [
     "apiVersion|kind|disruptionsAllowed",
     "metadata.name|uid|labels|annotations|creationTimestamp|resourceVersion|generation",
     "spec.unschedulable|podCIDR|podCIDRs|providerID",
@@ -15,6 +15,7 @@ pub const NODE_FIELDS: [&str; 9] = [
     "status.phase",
     "status.daemonEndpoints",
     "status.runtimeHandlers",
+    "status.declaredFeatures",
 ];
 
 const REQUIRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.topologyKey|namespaces|\
@@ -25,7 +26,8 @@ const PREFERRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.preferr
 pub const POD_FIELDS: [&str; 20] = [
     "apiVersion|kind|terminating",
     "metadata.name|namespace|uid|labels|annotations|finalizers|ownerReferences|generateName|creationTimestamp",
-    "spec.containers|initContainers.name|image|command|args|env|workingDir|imagePullPolicy|restartPolicy|tty|stdin",
+    "spec.containers|initContainers.name|image|command|args|env|workingDir|imagePullPolicy|restartPolicy|restartPolicyRules|\
+     tty|stdin",
     "spec.containers|initContainers.livenessProbe|readinessProbe|startupProbe|lifecycle|securityContext",
     "spec.containers|initContainers.ports.name|containerPort|hostPort|hostIP|protocol",
     "spec.containers|initContainers.resources.requests|limits",

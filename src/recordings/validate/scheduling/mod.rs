@@ -4,6 +4,7 @@
 //! Nothing runs here: the state of the cluster is part of the recording.
 
 mod differences;
+mod group_variants;
 mod groups;
 mod known_fields;
 mod pods;

@@ -70,7 +70,10 @@ pub fn profile(scheduler_name: &str) -> Profile {
 pub fn build_cluster(recording: &Value) -> (Cluster, Vec<(String, String)>) {
     let mut cluster = Cluster::default();
     for (name, labels) in pairs(&recording["namespaces"]) {
-        cluster.namespaces.insert(name.clone(), read_labels(labels));
+        let mut labels = read_labels(labels);
+        // The API server adds the label to every namespace.
+        labels.insert("kubernetes.io/metadata.name".to_owned(), name.clone());
+        cluster.namespaces.insert(name.clone(), labels);
     }
     for node in list(recording, "nodes") {
         let view = NodeView::read(node, &mut cluster.columns);

@@ -1,5 +1,8 @@
 //! Unit tests of `sim_recordings::validate::scheduling`.
 
+#[path = "scheduling/gang.rs"]
+mod gang;
+
 use super::*;
 use crate::validate::result::ValidationVerdict;
 use serde_json::json;
@@ -46,14 +49,10 @@ fn a_field_that_the_model_does_not_know_is_named() {
     let mut recording = situation();
     recording["pending"][0]["spec"]["schedulingGates"] = json!([{"name": "g"}]);
     recording["nodes"][1]["spec"] = json!({"declaredFeatures": ["x"]});
-    recording["nodes"][0]["status"]["declaredFeatures"] = json!(["x"]);
     recording["quotas"] = json!([]);
     let result = validated(&recording);
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
-    let expected = [
-        "Node field spec.declaredFeatures", "Node field status.declaredFeatures", "Pod field spec.schedulingGates",
-        "unknown key quotas",
-    ];
+    let expected = ["Node field spec.declaredFeatures", "Pod field spec.schedulingGates", "unknown key quotas"];
     assert_eq!(result.not_simulated, expected);
 }
 
@@ -93,6 +92,59 @@ fn claims_volumes_and_classes_of_a_recording_decide_about_its_pods() {
     recording["pending"][0]["spec"]["volumes"][0]["ephemeral"] = json!({});
     let expected = ["PersistentVolume field spec.csi", "Pod field spec.volumes.ephemeral"];
     assert_eq!(validated(&recording).not_simulated, expected);
+}
+
+/// Decisions of kube-scheduler 1.36.3 in small situations: changes of node `a` and of the pod, and the result.
+#[test]
+fn declared_features_images_and_namespace_names_count_as_in_kube_scheduler() {
+    let restarts = json!([{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [3]}}]);
+    let container = |more: Value| {
+        let mut container = situation()["pending"][0]["spec"]["containers"][0].clone();
+        sim_api::admission::merge_patch(&mut container, &more);
+        json!({"containers": [container], "nodeSelector": null})
+    };
+    let images = |list: Value| json!({"status": {"images": list}});
+    let unavailable = |reasons: &str, end: &str| {
+        let end = format!("no new claims to deallocate, preemption: 0/2 nodes are available: {end}.");
+        format!("0/2 nodes are available: {reasons}. {end}")
+    };
+    let feature = "node(s) didn't match Pod's required features";
+    let not_helpful = "2 Preemption is not helpful for scheduling";
+    let too_many = container(json!({"restartPolicy": "Never", "restartPolicyRules": restarts,
+        "resources": {"requests": {"cpu": "5"}}}));
+    let both = json!([{"names": ["x:v1", "i:v1"], "sizeBytes": 900_000_000}, {"names": ["y:v1", "i:v1"],
+        "sizeBytes": 5_000_000}]);
+    let mut with_volume = container(json!({}));
+    with_volume["volumes"] = json!([{"name": "v", "image": {"reference": "i:v1"}}]);
+    for (name, node, spec, message, locality) in [
+        ("other filters come first", json!({}), too_many, Some(unavailable("2 Insufficient cpu", not_helpful)), None),
+        (
+            "no node has the feature",
+            json!({"status": {"declaredFeatures": ["Other"]}}),
+            container(json!({"restartPolicy": "Never", "restartPolicyRules": restarts})),
+            Some(unavailable(&format!("2 {feature}"), not_helpful)),
+            None,
+        ),
+        ("the first size of a name counts", images(both.clone()), container(json!({"image": "i:v1"})), None, Some(41)),
+        ("images of volumes count", images(both), with_volume, None, Some(41)),
+    ] {
+        let mut recording = situation();
+        sim_api::admission::merge_patch(&mut recording["nodes"][0], &node);
+        sim_api::admission::merge_patch(&mut recording["pending"][0]["spec"], &spec);
+        let result = &mut recording["results"][0];
+        match message {
+            Some(message) => result["message"] = json!(message),
+            None => *result = json!({"pod": "p", "outcome": "Scheduled", "node": "a"}),
+        }
+        let found = validated(&recording).differences.unwrap_or_default();
+        match locality {
+            None => assert_eq!(found, Vec::new(), "{name}"),
+            Some(score) => {
+                let of_a = found.iter().find(|d| d.path == "p.scores.a").map(|d| d.simulated.clone());
+                assert_eq!(of_a.map(|scores| scores["ImageLocality"].clone()), Some(json!(score)), "{name}");
+            }
+        }
+    }
 }
 
 #[test]
