@@ -8,7 +8,7 @@ use super::go::GoDecodeError;
 use std::collections::BTreeSet;
 
 /// Joins the error messages, in brackets if there are several. Duplicate messages are removed.
-fn join_errors(errors: &[FieldError]) -> String {
+pub fn join_errors(errors: &[FieldError]) -> String {
     let mut said: BTreeSet<String> = BTreeSet::new();
     let mut sentences: Vec<String> = errors.iter().map(ToString::to_string).collect();
     sentences.retain(|sentence| said.insert(sentence.clone()));

@@ -96,6 +96,7 @@ impl Cache {
         let queue = &mut self.state.queues[index];
         queue.is_active = is_active;
         queue.topology_only = topology_only;
+        self.state.tree.nodes[index].is_inactive = !is_active;
     }
 
     /// Replaces the topologies after a change of nodes. The new ones have no usage of Workloads yet.

@@ -103,7 +103,10 @@ impl SubtreeSearch<'_> {
         for child in node.cohorts.iter().filter(|child| Some(**child) != self.done && !is_within(**child)) {
             self.collect(*child, list);
         }
-        for queue in node.queues.iter().filter(|q| **q != self.request.info.queue && !is_within(**q)) {
+        // Kueue's snapshot has no inactive ClusterQueues, so their Workloads are never preempted.
+        let is_active = |queue: NodeId| self.snapshot.queues[queue].is_active;
+        let others = node.queues.iter().filter(|q| **q != self.request.info.queue && is_active(**q));
+        for queue in others.filter(|q| !is_within(**q)) {
             from_queue(self.request, self.snapshot, *queue, Some(self.common), self.has_advantage, list);
         }
     }

@@ -61,6 +61,7 @@ fn node(name: &str, groups: &[ResourceGroup], weight: FairWeight) -> QuotaNode {
         subtree_quota: Arc::default(),
         usage: FlavorAmounts::new(),
         weight: weight.value(),
+        is_inactive: false,
     }
 }
 

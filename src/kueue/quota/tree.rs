@@ -33,6 +33,8 @@ pub struct QuotaNode {
     pub subtree_quota: Arc<FlavorAmounts>,
     pub usage: FlavorAmounts,
     pub weight: f64,
+    /// Whether the ClusterQueue is inactive. It then counts in usage and quota only.
+    pub is_inactive: bool,
 }
 
 impl QuotaNode {
@@ -173,7 +175,8 @@ impl QuotaTree {
     /// Returns the distance from a cohort to its furthest leaf.
     pub fn height(&self, cohort: NodeId) -> usize {
         let this = &self.nodes[cohort];
-        let own = usize::from(!this.queues.is_empty() || !this.cohorts.is_empty());
+        let has_queue = this.queues.iter().any(|queue| !self.nodes[*queue].is_inactive);
+        let own = usize::from(has_queue || !this.cohorts.is_empty());
         this.cohorts.iter().map(|child| self.height(*child) + 1).fold(own, usize::max)
     }
 

@@ -9,6 +9,7 @@ pub mod status;
 pub mod stored;
 pub mod topology;
 pub mod transitions;
+pub mod webhook;
 
 pub use conditions::{Condition, ConditionType};
 pub use info::{Info, LastAssignment, PodSetRequests};

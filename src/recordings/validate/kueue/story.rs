@@ -12,6 +12,7 @@ use sim_base::{Duration, SimTime};
 use sim_kueue::control::{JobView, Manager, REQUEUE_DELAY, reconcile_job, reconcile_workload};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::jobset::workload;
+use sim_kueue::workload::webhook::refusal;
 use sim_kueue::workload::{Workload, WorkloadKey};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,12 +31,24 @@ struct ForeignWakes {
     after_step: bool,
 }
 
+/// How a step starts: after some cycles of queues that alternate between states, and with wakes from outside.
+#[derive(Copy, Clone, Debug)]
+struct StepStart {
+    cycles_before: usize,
+    foreign: ForeignWakes,
+}
+
 const FOREIGN_WAKES: [ForeignWakes; 4] = [
     ForeignWakes { before_step: false, after_step: false },
     ForeignWakes { before_step: false, after_step: true },
     ForeignWakes { before_step: true, after_step: false },
     ForeignWakes { before_step: true, after_step: true },
 ];
+
+/// Changes of state without a new state after which the states recur. The scheduler tries one flavor per cycle.
+const RECURRING_CHANGES: usize = 24;
+/// Largest number of cycles until the story is compared.
+const CYCLES_MAX: usize = 1000;
 
 #[derive(Clone)]
 struct Story {
@@ -44,10 +57,12 @@ struct Story {
     /// JobSets by the key of their Workload.
     jobs: Vec<Job>,
     now: SimTime,
-    /// Cycles without a change after which the queues only repeat themselves.
-    rest_cycles: usize,
+    /// Cycles that a Workload takes at most to try all flavors.
+    cycles_per_workload: usize,
     /// Rests since the step.
     rests: Vec<Rest>,
+    /// Number of states between which the queues alternate after the step, 1 if they rest.
+    phases: usize,
     histories: Vec<QueueHistory>,
 }
 
@@ -58,10 +73,10 @@ pub fn play(recording: &Value, found: &mut Differences) {
     let mut comparison = Comparison::default();
     for (k, (step, result)) in list(recording, "steps").iter().zip(list(recording, "results")).enumerate() {
         let mut first = None;
-        for foreign in FOREIGN_WAKES {
+        for start in story.possible_starts() {
             let mut played = story.clone();
             let mut differences = Differences::default();
-            played.play_step(step, foreign, &result["answer"], k, &mut differences);
+            played.play_step(step, start, &result["answer"], k, &mut differences);
             let compared = comparison.compare_rests(&played.rests, &played.histories, result, k, differences);
             let is_equal = compared.1.0.is_empty();
             if is_equal || first.is_none() {
@@ -86,16 +101,35 @@ impl Story {
             [("kubernetes.io/metadata.name".to_owned(), NAMESPACE.to_owned())].into();
         let manager = Manager::new(&objects, topology, [(NAMESPACE.to_owned(), labels)].into());
         let groups = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
-        let rest_cycles = 2 + 2 * groups.map(|group| group.flavors.len()).max().unwrap_or(0);
+        let cycles_per_workload = 2 + 2 * groups.map(|group| group.flavors.len()).max().unwrap_or(0);
         let history = |queue: &ClusterQueue| QueueHistory { name: queue.name.clone(), states: Vec::new() };
         let histories = objects.cluster_queues.iter().map(history).collect();
-        let mut story =
-            Story { objects, manager, jobs: Vec::new(), now: SimTime::ZERO, rest_cycles, rests: Vec::new(), histories };
+        let mut story = Story {
+            objects,
+            manager,
+            jobs: Vec::new(),
+            now: SimTime::ZERO,
+            cycles_per_workload,
+            rests: Vec::new(),
+            phases: 1,
+            histories,
+        };
         story.note_statuses();
         story
     }
 
-    fn play_step(&mut self, step: &Value, foreign: ForeignWakes, answer: &Value, k: usize, found: &mut Differences) {
+    /// Returns all ways in which the next step may start.
+    fn possible_starts(&self) -> Vec<StepStart> {
+        let starts = FOREIGN_WAKES.into_iter().flat_map(|foreign| {
+            let start = move |cycles_before| StepStart { cycles_before, foreign };
+            (0..self.phases).map(start)
+        });
+        starts.collect()
+    }
+
+    fn play_step(&mut self, step: &Value, start: StepStart, answer: &Value, k: usize, found: &mut Differences) {
+        let StepStart { cycles_before, foreign } = start;
+        (0..cycles_before).for_each(|_| self.run_cycle());
         if foreign.before_step {
             self.manager.request_wake_of_all();
             self.settle();
@@ -161,6 +195,9 @@ impl Story {
         let request = CreateRequest { object, namespace: NAMESPACE, gates, existing_claims: &[] };
         let stored = admission::create(&request).map_err(|refusal| refusal.message)?;
         let jobset = sim_inputs::stored_jobset(&stored).map_err(|error| error.to_string())?;
+        if let Some(message) = refusal(&jobset) {
+            return Err(message);
+        }
         let key = self.jobs.len();
         let view = JobView { is_suspended: jobset.spec.suspend, ..JobView::default() };
         self.jobs.push(Job { name: jobset.name.clone(), view });
@@ -191,35 +228,55 @@ impl Story {
         }
     }
 
-    /// Runs cycles until the Workloads no longer change, or change in a circle.
+    /// Runs cycles until the Workloads no longer change, or recur. Returns the recurring states.
     fn run_cycles(&mut self) -> Vec<Workloads> {
         self.reconcile();
         let mut states = vec![self.state()];
-        let mut unchanged = 0;
-        while self.manager.has_heads() && unchanged < self.rest_cycles {
-            for patch in self.manager.run_cycle(self.now) {
-                let old = self.manager.workload(patch.key).cloned();
-                if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
-                    self.store(patch.key, new);
-                }
+        let (mut unchanged, mut recurred) = (0, 0);
+        for _ in 0..CYCLES_MAX {
+            if !self.manager.has_heads() || unchanged >= self.rest_cycles() {
+                break;
             }
-            self.reconcile();
+            self.run_cycle();
             let state = self.state();
             if states.last() == Some(&state) {
                 unchanged += 1;
                 continue;
             }
             unchanged = 0;
-            if let Some(first) = states.iter().position(|old| *old == state) {
-                // The state was there before: all states since then recur.
-                states.drain(..first);
-                if states.len() <= self.rest_cycles {
-                    return states;
-                }
-            }
+            recurred = if states.contains(&state) { recurred + 1 } else { 0 };
             states.push(state);
+            if recurred == RECURRING_CHANGES {
+                let mut recurring = Vec::new();
+                for state in states.into_iter().rev().take(RECURRING_CHANGES) {
+                    if !recurring.contains(&state) {
+                        recurring.push(state);
+                    }
+                }
+                self.phases = recurring.len();
+                return recurring;
+            }
         }
+        self.phases = 1;
         Vec::new()
+    }
+
+    /// Returns the number of cycles without a change after which the queues only repeat themselves: each cycle takes
+    /// one Workload of a queue.
+    fn rest_cycles(&self) -> usize {
+        let longest = self.manager.pending.iter().map(|queue| queue.len()).max().unwrap_or(0);
+        self.cycles_per_workload * (longest + 1)
+    }
+
+    /// Runs one cycle and the reconcilers after it.
+    fn run_cycle(&mut self) {
+        for patch in self.manager.run_cycle(self.now) {
+            let old = self.manager.workload(patch.key).cloned();
+            if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
+                self.store(patch.key, new);
+            }
+        }
+        self.reconcile();
     }
 
     fn state(&self) -> Workloads {

@@ -1,0 +1,236 @@
+//! Kueue's validating webhook for new JobSets (`pkg/controller/jobs/jobset/jobset_webhook.go`): queue name, execution
+//! time, and the annotations for topologies on pod templates.
+//!
+//! Text that is no JSON list in the annotation of slice layers is not checked, because its message is Go's own.
+
+use super::jobset::{MAX_EXECUTION_TIME, pods};
+use super::topology::annotations::{
+    GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, UNCONSTRAINED,
+};
+use super::topology::{self, TopologyRequestError};
+use crate::tas::{LevelRequest, SliceConstraint};
+use sim_api::admission::errors::join_errors;
+use sim_api::admission::field::{FieldError, FieldErrorKind, FieldPath, go_quote};
+use sim_api::admission::names::{dns1123_subdomain, label_key};
+use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::{JobSet, ReplicatedJob};
+
+/// Returns the message with which the API server refuses a new JobSet, or `None` if Kueue accepts it.
+pub fn refusal(jobset: &JobSet) -> Option<String> {
+    let mut errors = ErrorsOfJobSet::default();
+    errors.check_labels(jobset);
+    let reason = match jobset.spec.replicated_jobs.iter().find_map(unreadable) {
+        Some(reason) => reason,
+        None => {
+            jobset.spec.replicated_jobs.iter().enumerate().for_each(|(index, job)| errors.check_template(index, job));
+            errors.check_groups(&jobset.spec.replicated_jobs);
+            if errors.0.is_empty() {
+                return None;
+            }
+            join_errors(&errors.0)
+        }
+    };
+    Some(format!("admission webhook \"vjobset.kb.io\" denied the request: {reason}"))
+}
+
+/// Returns Go's message about an annotation that it cannot parse.
+fn unreadable(job: &ReplicatedJob) -> Option<String> {
+    let parse = |function: &str, value: &str| {
+        let is_number = value.parse::<i128>().is_ok();
+        let problem = if is_number { "value out of range" } else { "invalid syntax" };
+        Some(format!("strconv.{function}: parsing {}: {problem}", go_quote(value)))
+    };
+    match topology::read(&job.template.template.annotations).err()? {
+        TopologyRequestError::Unconstrained { value } => parse("ParseBool", &value),
+        // A negative number is parsed and then too small.
+        TopologyRequestError::SliceSize { value } if value.parse::<i32>().is_ok() => None,
+        TopologyRequestError::SliceSize { value } => parse("ParseInt", &value),
+        TopologyRequestError::Constraints { .. } => None,
+    }
+}
+
+fn annotations_path(index: usize) -> FieldPath {
+    let job = FieldPath::new("spec").child("replicatedJobs").index(index);
+    job.child("template").child("spec").child("template").child("metadata").child("annotations")
+}
+
+#[derive(Default)]
+struct ErrorsOfJobSet(Vec<FieldError>);
+
+impl ErrorsOfJobSet {
+    fn forbid(&mut self, path: &FieldPath, detail: String) {
+        self.0.push(FieldError::new(path.as_str(), FieldErrorKind::Forbidden, detail));
+    }
+
+    fn invalid(&mut self, path: &FieldPath, value: String, detail: impl Into<String>) {
+        self.0.push(FieldError::invalid(path.as_str(), value, detail));
+    }
+
+    fn check_labels(&mut self, jobset: &JobSet) {
+        let labels = FieldPath::new("metadata").child("labels");
+        if let Some(queue) = jobset.labels.get(KUEUE_QUEUE) {
+            let problems = dns1123_subdomain(queue);
+            if !problems.is_empty() {
+                self.invalid(&labels.key(KUEUE_QUEUE), go_quote(queue), problems.join(","));
+            }
+        }
+        let limit = jobset.labels.get(MAX_EXECUTION_TIME);
+        if let Some(seconds) = limit.and_then(|value| value.parse::<i64>().ok()).filter(|seconds| *seconds <= 0) {
+            self.invalid(&labels.key(MAX_EXECUTION_TIME), seconds.to_string(), "should be greater than 0");
+        }
+    }
+
+    /// Checks the annotations of one pod template.
+    fn check_template(&mut self, index: usize, job: &ReplicatedJob) {
+        let annotations = &job.template.template.annotations;
+        let path = annotations_path(index);
+        let has = |key: &str| annotations.contains_key(key);
+        if [REQUIRED, PREFERRED, UNCONSTRAINED].into_iter().filter(|key| has(key)).count() > 1 {
+            let detail = format!(
+                "must not contain more than one topology annotation: [{REQUIRED:?}, {PREFERRED:?}, {UNCONSTRAINED:?}]"
+            );
+            self.0.push(FieldError::new(path.as_str(), FieldErrorKind::Invalid, detail));
+        }
+        for key in [REQUIRED, PREFERRED, SLICE_REQUIRED] {
+            let value = annotations.get(key).map_or("", String::as_str);
+            let problems = if has(key) { label_key(value) } else { Vec::new() };
+            problems.into_iter().for_each(|problem| self.invalid(&path.key(key), go_quote(value), problem));
+        }
+        if let Some(group) = annotations.get(GROUP) {
+            if group.parse::<u64>().is_ok() {
+                self.invalid(&path.key(GROUP), go_quote(group), "must not be a number");
+            }
+            for key in [SLICE_SIZE, SLICE_REQUIRED].into_iter().filter(|key| has(key)) {
+                self.forbid(&path.key(GROUP), format!("may not be set when '{key}' is specified"));
+            }
+            if !has(PREFERRED) && !has(REQUIRED) {
+                let detail = format!("may not be set when neither '{PREFERRED}' nor '{REQUIRED}' is specified");
+                self.forbid(&path.key(GROUP), detail);
+            }
+        }
+        let size_text = annotations.get(SLICE_SIZE).map_or("", String::as_str);
+        let size = size_text.parse::<i32>().ok();
+        if size.is_some_and(|size| size < 1) {
+            self.invalid(&path.key(SLICE_SIZE), go_quote(size_text), "must be greater than or equal to 1");
+        }
+        if has(SLICE_REQUIRED) && !has(SLICE_SIZE) {
+            let detail = format!("must be set when '{SLICE_REQUIRED}' is specified");
+            self.0.push(FieldError::new(path.key(SLICE_SIZE).as_str(), FieldErrorKind::Required, detail));
+        }
+        if has(SLICE_SIZE) && !has(SLICE_REQUIRED) {
+            let detail = format!("may not be set when '{SLICE_REQUIRED}' is not specified");
+            self.forbid(&path.key(SLICE_SIZE), detail);
+        }
+        self.check_layers(&path, job);
+        self.check_upper_bounds(&path, job, size_text);
+    }
+
+    /// Checks the layers of slices.
+    fn check_layers(&mut self, path: &FieldPath, job: &ReplicatedJob) {
+        let annotations = &job.template.template.annotations;
+        let layers_path = path.key(SLICE_CONSTRAINTS);
+        if !annotations.contains_key(SLICE_CONSTRAINTS) {
+            return;
+        }
+        for key in [SLICE_REQUIRED, SLICE_SIZE].into_iter().filter(|key| annotations.contains_key(*key)) {
+            self.forbid(&layers_path, format!("may not be set when '{key}' is specified"));
+        }
+        if annotations.contains_key(GROUP) {
+            self.forbid(&path.key(GROUP), format!("may not be set when '{SLICE_CONSTRAINTS}' is specified"));
+        }
+        let layers: Vec<SliceConstraint> =
+            topology::read(annotations).map(|request| request.slices).unwrap_or_default();
+        for (index, layer) in layers.iter().enumerate() {
+            let at = layers_path.index(index);
+            for problem in label_key(&layer.topology) {
+                self.invalid(&at.child("topology"), go_quote(&layer.topology), problem);
+            }
+            if layer.size < 1 {
+                self.invalid(&at.child("size"), layer.size.to_string(), "must be greater than or equal to 1");
+            }
+        }
+        for (index, layer) in layers.iter().enumerate() {
+            if let Some(first) = layers[..index].iter().position(|other| other.topology == layer.topology) {
+                let at = layers_path.index(index).child("topology");
+                let value = go_quote(&format!("{} (also at index {first})", layer.topology));
+                let error = FieldError::new(at.as_str(), FieldErrorKind::Duplicate, "");
+                self.0.push(FieldError { value: Some(value), ..error });
+            }
+        }
+        for (index, pair) in layers.windows(2).enumerate() {
+            if pair[1].size > 0 && pair[0].size % pair[1].size != 0 {
+                let detail = format!("must evenly divide the parent layer size {}", pair[0].size);
+                self.invalid(&layers_path.index(index + 1).child("size"), pair[1].size.to_string(), detail);
+            }
+        }
+    }
+
+    /// Checks that a slice has no more pods than the replicatedJob.
+    fn check_upper_bounds(&mut self, path: &FieldPath, job: &ReplicatedJob, size_text: &str) {
+        let count = pods(job);
+        let detail = || format!("must not be greater than pod set count {count}");
+        if size_text.parse::<i32>().is_ok_and(|size| i64::from(size) > i64::from(count)) {
+            self.invalid(&path.key(SLICE_SIZE), go_quote(size_text), detail());
+        }
+        let annotations = &job.template.template.annotations;
+        let request = topology::read(annotations).ok().filter(|_| annotations.contains_key(SLICE_CONSTRAINTS));
+        if let Some(layer) = request.and_then(|request| request.slices.first().cloned()).filter(|l| l.size > count) {
+            self.invalid(&path.key(SLICE_CONSTRAINTS), layer.size.to_string(), detail());
+        }
+    }
+
+    /// Checks the groups of pod sets that are placed together.
+    fn check_groups(&mut self, jobs: &[ReplicatedJob]) {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        let levels: Vec<Option<LevelRequest>> = jobs.iter().map(level_request).collect();
+        for (index, job) in jobs.iter().enumerate() {
+            let Some(name) = topology::read(&job.template.template.annotations).ok().and_then(|r| r.group) else {
+                continue;
+            };
+            match groups.iter_mut().find(|(group, _)| *group == name) {
+                Some((_, members)) => members.push(index),
+                None => groups.push((name, vec![index])),
+            }
+        }
+        for (group, members) in groups {
+            let [first, second] = members.as_slice() else {
+                for index in &members {
+                    let count = members.len();
+                    let detail = format!("can only define groups of exactly 2 pod sets, got: {count} pod set(s)");
+                    self.invalid(&annotations_path(*index).key(GROUP), go_quote(&group), detail);
+                }
+                continue;
+            };
+            let counts = [pods(&jobs[*first]), pods(&jobs[*second])];
+            if counts.iter().all(|count| *count != 1) {
+                let detail = format!(
+                    "can only define groups where at least one pod set has only 1 replica, got: {} replica(s) and {} \
+                     replica(s) in the group",
+                    counts[0], counts[1]
+                );
+                for index in [first, second] {
+                    self.invalid(&annotations_path(*index).key(GROUP), go_quote(&group), detail.clone());
+                }
+            }
+            if levels[*first] != levels[*second] {
+                for (own, other) in [(first, second), (second, first)] {
+                    let other = annotations_path(*other);
+                    let detail = format!(
+                        "must specify '{REQUIRED}' or '{PREFERRED}' topology consistent with '{}' in group '{group}'",
+                        other.as_str()
+                    );
+                    let path = annotations_path(*own);
+                    self.0.push(FieldError::new(path.as_str(), FieldErrorKind::Invalid, detail));
+                }
+            }
+        }
+    }
+}
+
+fn level_request(job: &ReplicatedJob) -> Option<LevelRequest> {
+    topology::read(&job.template.template.annotations).ok()?.level
+}
+
+#[cfg(test)]
+#[path = "../../../tests/inside/kueue/webhook.rs"]
+mod tests;
