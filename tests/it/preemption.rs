@@ -188,8 +188,8 @@ fn claims_of_one_pod_and_volumes_restrict_the_pods_that_use_them() {
     };
     let mount = "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]";
     let two = jobset("js", 2, mount).replace("cpu: 3", "cpu: 10m");
-    let in_use = " waits: 0/4 nodes are available: 4 node has pod using PersistentVolumeClaim with the same name and \
-                  ReadWriteOncePod access mode.";
+    let in_use = " waits: 0/4 nodes are available: 4 node(s) unavailable due to PersistentVolumeClaim with \
+                  ReadWriteOncePod access mode already in-use by another pod.";
     assert_says(&play(&claim("ReadWriteOncePod", ""), &two, ""), &[in_use], &[]);
     assert_says(&play(&claim("ReadWriteMany", ""), &two, ""), &[], &["waits"]);
     let bound = |rack: &str| {

@@ -196,7 +196,7 @@ fn user_situations_are_explained_by_their_bottleneck() {
         ("in-order-behind-a-slow-driver", "container starts", Some("container start delay")),
         ("a-pod-on-a-silent-node", "an unresponsive node", Some("repair of the lost node")),
         // There is no dominant wait: the pods of 16 racks pass through one Job controller and one garbage collector.
-        ("288-pods-on-18-node-racks", "garbage-collector client", None),
+        ("288-pods-on-18-node-racks", "kubelet cleans up", None),
     ] {
         let mut all = inline_situations().into_iter();
         let situation = all.find(|s| s.name == name).unwrap();

@@ -166,7 +166,7 @@ impl World<'_> {
     }
 
     /// The generator creates the nodes one after the other (each with a second request for its status), the Topology
-    /// and the flavor. Then it creates each ClusterQueue, its namespace and its LocalQueue, all queues at the same time.
+    /// and the flavor. Then it creates each ClusterQueue, its namespace and its LocalQueue, all queues simultaneously.
     fn begin(&mut self) {
         let nodes = self.test.topology.as_ref().map_or(0, |topology| 2 * topology.nodes() + 1);
         let requests = |number: u64| self.test.manager.request.saturating_mul(number);

@@ -3,7 +3,7 @@
 //!
 //! The server visits the resources in random order; here they are sorted by name.
 
-use super::check::resources::{check_pod_resources, is_huge_page};
+use super::check::resources::{check_pod_resources, is_huge_page, is_supported};
 use super::value_access::{has_value, list, object_mut, pairs, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
@@ -75,11 +75,6 @@ fn raise(most: &mut Quantities, amounts: Quantities) {
             most.insert(name, amount);
         }
     }
-}
-
-/// Returns whether a pod as a whole may have the resource.
-pub fn is_supported(name: &str) -> bool {
-    matches!(name, "cpu" | "memory") || is_huge_page(name)
 }
 
 /// Checks the resources of a pod as a whole.

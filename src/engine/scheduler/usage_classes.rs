@@ -249,8 +249,16 @@ impl UsageClasses {
             }
         }
         let shape = self.shape_of[template.ix()].expect("the template of a pod in a cycle is known");
-        let PodView { requests, assumed, images, .. } = self.shapes[shape as usize].view.clone();
-        let pod = PodView { requests, assumed, images, tolerations: facts.tolerations.clone(), ..PodView::default() };
+        let PodView { requests, assumed, scored, images, volume_images, .. } = self.shapes[shape as usize].view.clone();
+        let pod = PodView {
+            requests,
+            assumed,
+            scored,
+            images,
+            volume_images,
+            tolerations: facts.tolerations.clone(),
+            ..PodView::default()
+        };
         let rows: Vec<usize> = (0..classes.len()).collect();
         let cycle = SchedulingCycle::new(&cluster, &pod, profile).expect("a pod without terms is examined");
         let by_plugin = score(&cycle, &rows);

@@ -51,7 +51,8 @@ fn find_candidates(request: &PreemptionRequest, snapshot: &Snapshot) -> Vec<Arc<
     let mut candidates = of_queue(own, policy.within_cluster_queue);
     if snapshot.parent(own).is_some() && policy.reclaim_within_cohort != PreemptionPolicy::Never {
         for queue in snapshot.tree.queues_below(snapshot.tree.root(own)) {
-            if queue != own && snapshot.queues[queue].is_active && is_borrowing_any(snapshot, queue, &request.resources) {
+            if queue != own && snapshot.queues[queue].is_active && is_borrowing_any(snapshot, queue, &request.resources)
+            {
                 candidates.extend(of_queue(queue, policy.reclaim_within_cohort));
             }
         }

@@ -66,9 +66,8 @@ impl ResourceNanos {
 
     /// Returns the sum of the amounts, each times the weight of its resource. The default weight is 1.
     pub fn weighted_sum(&self, weights: &BTreeMap<String, f64>) -> f64 {
-        let weighted = |(name, nanos): (&Name, &i128)| {
-            weights.get(&**name).copied().unwrap_or(1.0) * (*nanos as f64 * 1e-9)
-        };
+        let weighted =
+            |(name, nanos): (&Name, &i128)| weights.get(&**name).copied().unwrap_or(1.0) * (*nanos as f64 * 1e-9);
         self.0.iter().map(weighted).fold(0.0, |sum, amount| sum + amount)
     }
 }

@@ -73,7 +73,7 @@ fn a_group_without_a_placement_says_so_for_each_pod() {
     assert_eq!(result.rejections(), ["no feasible placements found"; 2]);
 }
 
-/// Names of the victims if a pod needs so much of the only node that one of its pods, of one CPU each, has to go.
+/// Names of the victims if a pod fits the only node after one of its pods, of one CPU each, has gone.
 fn victims(running: &[(&str, bool)], budgets: Value, change: impl FnOnce(&mut PodView)) -> Result<Vec<String>, String> {
     let mut cluster = cluster(&[("a", "4")]);
     cluster.groups.push(PodGroup { name: "other".to_owned(), ..PodGroup::default() });

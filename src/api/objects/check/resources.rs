@@ -2,7 +2,6 @@
 //!
 //! This module must not check whether a node has the resources.
 
-use crate::objects::pod_resources::is_supported;
 use crate::objects::value_access::{list, pairs, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::label_key};
 use serde_json::Value;
@@ -160,4 +159,9 @@ pub fn is_huge_page(name: &str) -> bool {
 
 fn allows_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_page(name)
+}
+
+/// Returns whether a pod as a whole may have the resource.
+pub fn is_supported(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || is_huge_page(name)
 }
