@@ -234,6 +234,9 @@ fn preemptions(counts: &[(u32, u32, usize)], finished: &[u32]) -> AdmissionHisto
     AdmissionHistory { job_sets: (0..3).map(job_set).collect(), ..AdmissionHistory::default() }
 }
 
+/// Preemptions as (preemptor, victim, number), the finished JobSets, and the loops that are reported.
+type LoopRow = (&'static [(u32, u32, usize)], &'static [u32], Vec<String>);
+
 #[test]
 fn jobsets_that_preempt_each_other_three_times_without_an_end_are_reported_as_a_loop() {
     let loop_of = |a: &str, b: &str, ab: usize, ba: usize| {
@@ -242,7 +245,7 @@ fn jobsets_that_preempt_each_other_three_times_without_an_end_are_reported_as_a_
              neither has finished"
         )
     };
-    let table: [(&[(u32, u32, usize)], &[u32], Vec<String>); 7] = [
+    let table: [LoopRow; 7] = [
         (&[(0, 1, 3), (1, 0, 3)], &[], vec![loop_of("a", "b", 3, 3)]),
         (&[(1, 0, 5), (0, 1, 4)], &[], vec![loop_of("a", "b", 4, 5)]),
         (&[(0, 1, 3), (1, 0, 2)], &[], vec![]),

@@ -358,13 +358,16 @@ stop: {at: 60h, when: Time}
     assert!(at_once.is_some_and(|w| w.saves.seconds() > 1800.0), "{:?}", why.what_if);
 }
 
+/// Options, exit code, expected texts and texts that must not appear.
+type OptionRow<'a> = (&'a [&'a str], i32, &'a [&'a str], &'a [&'a str]);
+
 #[test]
 fn the_options_jobset_and_at_select_a_wait_for_admission() {
     // Waits of JobSet train: from 60.155 s until 185.477 s; before and afterwards it runs.
     let waiting = "Admission of JobSet train: waiting for";
     let raise = "raise nominalQuota of example.com/accelerator in flavor zone-a of ClusterQueue research by 32";
     let since = "39.8 s, since 60.155s";
-    let table: [(&[&str], i32, &[&str], &[&str]); 7] = [
+    let table: [OptionRow<'_>; 7] = [
         (&["--jobset", "train", "--at", "100s"], 0, &[waiting, since, "WaitingForQuota", raise], &[]),
         (&["--jobset", "train", "--at", "160s"], 0, &[waiting, "99.8 s, since 60.155s", raise], &[]),
         // Without a JobSet, the one that waits is explained.

@@ -90,9 +90,12 @@ fn past_usage_approaches_the_current_one_by_half_in_each_half_life() {
     }
 }
 
+/// Weights of resources, the weight of the LocalQueue in billionths, and the expected usage.
+type WeightRow<'a> = (&'a [(&'a str, f64)], u64, f64);
+
 #[test]
 fn usage_is_weighted_by_resource_and_divided_by_the_weight_of_the_queue() {
-    let table: [(&[(&str, f64)], u64, f64); 6] = [
+    let table: [WeightRow<'_>; 6] = [
         (&[], 1_000_000_000, 3.5),
         (&[(GPU, 10.0)], 1_000_000_000, 12.5),
         (&[(GPU, 10.0), ("cpu", 0.0)], 1_000_000_000, 10.0),
@@ -272,9 +275,9 @@ fn a_penalty_ends_with_its_workload_or_a_failed_admission() {
         assert_eq!(manager.run_cycle(at(100)).len(), 1);
     }
     // 8 · (1 − 0.5^(5/60))
-    assert!((usage(&manager) - 8.0 * (1.0 - 0.5_f64.powf(5.0 / 60.0))).abs() < 1e-6, "{}", usage(&manager));
+    assert!((usage(&manager) - 8.0 * (1.0 - libm::pow(0.5, 5.0 / 60.0))).abs() < 1e-6, "{}", usage(&manager));
     manager.admission_failed(0);
-    assert!((usage(&manager) - 4.0 * (1.0 - 0.5_f64.powf(5.0 / 60.0))).abs() < 1e-6, "{}", usage(&manager));
+    assert!((usage(&manager) - 4.0 * (1.0 - libm::pow(0.5, 5.0 / 60.0))).abs() < 1e-6, "{}", usage(&manager));
     manager.workload_deleted(1, at(100));
     assert_eq!(usage(&manager), 0.0);
     assert_eq!(manager.consumed("", "a").map(|consumed| consumed.get(&Name::from(GPU))), Some(0));
