@@ -7,8 +7,9 @@ use sim_base::{Duration, SimTime};
 /// Rate limiter of the work queue for failed syncs: 1 s · 2^k, at most 60 s.
 const ERROR_BACKOFF_CAP_S: u64 = 60;
 
+/// A key and its syncs that are due, queued or in progress.
 #[derive(Clone)]
-pub(super) struct PodSummary {
+pub(super) struct JobQueueEntry {
     /// The sync that is due at once, whose event has not been handled yet.
     immediate: Option<QueuedSync>,
     /// Due time of the delayed sync; `NEVER` if there is none.
@@ -27,9 +28,9 @@ pub(super) struct PodSummary {
 /// The latest trigger of a requested sync, and the kind of its wait.
 pub(super) type QueuedSync = (ContextMark, TicketWait);
 
-impl Default for PodSummary {
-    fn default() -> PodSummary {
-        PodSummary {
+impl Default for JobQueueEntry {
+    fn default() -> JobQueueEntry {
+        JobQueueEntry {
             immediate: None,
             due: SimTime::NEVER,
             delayed: (ContextMark::default(), TicketWait::JobBatch),
@@ -42,7 +43,7 @@ impl Default for PodSummary {
     }
 }
 
-impl PodSummary {
+impl JobQueueEntry {
     /// Requests a sync at once. Returns true if an event has to be scheduled. A delayed sync stays due: client-go's
     /// `AddAfter` with no delay bypasses the entries that wait.
     pub fn request_sync_now(&mut self, mark: ContextMark, waited: TicketWait) -> bool {

@@ -1,14 +1,14 @@
 //! The Job controller's data about each Job and pod, in addition to the stored objects.
 
 use super::events::EventBooks;
-use super::queue_entry::PodSummary;
+use super::queue_entry::JobQueueEntry;
 use crate::store::ObjectStore;
 use sim_base::PodId;
 use sim_policy::job::backoff::BackoffRecord;
 
 #[derive(Clone, Default)]
 pub(super) struct JobSyncRow {
-    pub entry: PodSummary,
+    pub entry: JobQueueEntry,
     // Numbers of requests about the name so far: parts of random-number names, so they continue for a later object.
     pub creating_syncs: u32,
     pub status_writes: u32,

@@ -3,7 +3,7 @@
 use super::count::{ComputedStatus, EndedPod};
 use super::events::{EventBooks, JobEventKind};
 use super::missing_indexes::lowest_free;
-use super::queue_entry::PodSummary;
+use super::queue_entry::JobQueueEntry;
 use super::rows::{PodMarks, merge_sorted};
 use super::status::{new_suspended_status, start_time};
 use super::worker::JobWorker;
@@ -30,12 +30,12 @@ fn mark(seconds: u64) -> ContextMark {
 fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
     for (request, timers, due, newest, sentence) in [
         (&[(1, 2, JobBatch)][..], 1, 2, 1, "one change"),
-        (&[(1, 9, JobBatch), (2, 3, JobBatch)], 2, 3, 2, "a sync without delay runs first"),
+        (&[(1, 9, JobBatch), (2, 3, JobBatch)], 2, 3, 2, "a sync with a shorter delay runs first"),
         (&[(1, 3, JobBatch), (2, 3, JobBatch)], 1, 3, 2, "a batch includes the second change"),
         (&[(1, 3, JobBatch), (2, 12, PodFailureBackoff)], 1, 3, 1, "a later sync does not delay an earlier one"),
         (&[(1, 9, ErrorBackoff), (2, 3, JobBatch)], 2, 3, 2, "a change ends a back-off early"),
     ] {
-        let mut entry = PodSummary::default();
+        let mut entry = JobQueueEntry::default();
         let ask = |&(now, then, waited): &(u64, u64, TicketWait)| entry.request_sync(at(then), mark(now), waited);
         let set = request.iter().map(ask).filter(|timer| *timer).count();
         assert_eq!(set, timers, "{sentence}");
@@ -49,8 +49,20 @@ fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
 }
 
 #[test]
+fn an_immediate_sync_leaves_the_delayed_one_due() {
+    let mut entry = JobQueueEntry::default();
+    assert!(entry.request_sync(at(3), mark(1), JobBatch));
+    assert!(entry.request_sync_now(mark(2), JobBatch));
+    assert!(!entry.request_sync_now(mark(2), JobBatch), "its event is scheduled once");
+    for (second, expected) in [(2, Some(2)), (2, None), (3, Some(1)), (3, None)] {
+        let fired = entry.fire_timer(at(second)).map(|(mark, _)| mark.at);
+        assert_eq!(fired, expected.map(at), "{second} s");
+    }
+}
+
+#[test]
 fn a_key_is_in_the_queue_once_and_with_one_worker() {
-    let mut entry = PodSummary::default();
+    let mut entry = JobQueueEntry::default();
     assert!(entry.mark_due(mark(1)));
     assert!(!entry.mark_due(mark(2)), "already queued");
     assert_eq!(entry.dequeue().at, at(2), "the newest change");
@@ -65,7 +77,7 @@ fn a_key_is_in_the_queue_once_and_with_one_worker() {
 
 #[test]
 fn failed_syncs_back_off_to_a_minute() {
-    let mut entry = PodSummary::default();
+    let mut entry = JobQueueEntry::default();
     let mut sync = |failed| {
         entry.mark_due(mark(0));
         entry.dequeue();
