@@ -178,7 +178,10 @@ fn each_job_is_placed_in_a_formed_slice_of_its_own() {
     let text = shown(&["topology", "show", "tpu7x-5000", "--place", file, "--set", slices]);
     assert!(text.contains("cloud.google.com/gke-tpu-slice: 2 of 2 used"), "{text}");
     let run = shown(&["run", "-f", file, "-t", "tpu7x-5000", "--set", slices, "--format", "json"]);
-    assert!(run.contains("topology.slices: a slice that lost a cube is not formed again"), "{run}");
+    assert!(
+        run.contains("topology.slices: a slice that lost a cube is not formed again without sliceFormation"),
+        "{run}"
+    );
     let refused = program(&["run", "-f", file, "-t", "tpu7x-5000"]).output().expect("the program runs");
     let text = String::from_utf8_lossy(&refused.stderr).replace("\n  ", " ");
     assert!(refused.status.code() == Some(4) && text.contains("`slices` of the topology"), "{text}");

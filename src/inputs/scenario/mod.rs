@@ -75,8 +75,8 @@ impl LoadedScenario {
             n => format!("{path} ({n} times)"),
         };
         let mut all: Vec<String> = self.unmodelled.iter().map(field).collect();
-        if !self.scenario.topology.slices.is_empty() {
-            all.push("topology.slices: a slice that lost a cube is not formed again".to_owned());
+        if !self.scenario.topology.slices.is_empty() && self.scenario.slice_formation.is_none() {
+            all.push("topology.slices: a slice that lost a cube is not formed again without sliceFormation".to_owned());
         }
         all
     }
@@ -314,6 +314,7 @@ fn assemble(
     let fault_processes = faults::processes::read(node, (&inputs, traces), stop.at, report);
     let node_repair = node_repair::repair(node, &fault_processes, report);
     let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
+    let slice_formation = node_repair::slice_formation(node, &topology, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
@@ -335,6 +336,7 @@ fn assemble(
         fault_processes,
         node_repair,
         node_spares,
+        slice_formation,
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
