@@ -1,7 +1,7 @@
 //! Which cubes form a TPU slice after some of its cubes were lost (dynamic slicing).
 //!
 //! Optical switches connect any cubes of one block, so a slice of a given shape needs a number of cubes and no
-//! particular ones (hardware.md 2.4).
+//! particular ones (docs.cloud.google.com/tpu/docs/v5p).
 
 /// A cube of TPU chips.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,6 @@ pub struct SliceCube {
     pub block: u32,
     /// All of its Nodes exist, are Ready and schedulable.
     pub is_usable: bool,
-    pub is_in_slice: bool,
     /// Pods are bound to its nodes.
     pub has_pods: bool,
 }
@@ -26,20 +25,21 @@ pub enum SlicePlan {
     Form(Vec<usize>),
 }
 
-/// Returns the plan for a slice with the cubes `own`, which are indexes of `cubes`. When its pods are gone, each
-/// unusable cube is replaced by the first free cube of its block.
-pub fn plan_slice(own: &[usize], cubes: &[SliceCube]) -> SlicePlan {
-    if own.iter().all(|cube| cubes[*cube].is_usable) {
+/// Returns the plan for a slice with the cubes `own`, each with its number. When its pods are gone, each unusable cube
+/// is replaced by the first free cube of its block among `others`. These are in no slice and examined only then.
+pub fn plan_slice(own: &[(usize, SliceCube)], others: impl Iterator<Item = (usize, SliceCube)>) -> SlicePlan {
+    if own.iter().all(|(_, cube)| cube.is_usable) {
         return SlicePlan::Keep;
     }
-    if own.iter().any(|cube| cubes[*cube].has_pods) {
+    if own.iter().any(|(_, cube)| cube.has_pods) {
         return SlicePlan::Wait;
     }
-    let mut free = (0..cubes.len()).filter(|cube| {
-        let cube = cubes[*cube];
-        let is_near = own.iter().any(|own| cubes[*own].block == cube.block);
-        is_near && cube.is_usable && !cube.is_in_slice && !cube.has_pods
+    let mut free = others.filter(|(_, cube)| {
+        let is_near = own.iter().any(|(_, own)| own.block == cube.block);
+        is_near && cube.is_usable && !cube.has_pods
     });
-    let place = |cube: &usize| if cubes[*cube].is_usable { Some(*cube) } else { free.next() };
+    let place = |(number, cube): &(usize, SliceCube)| {
+        if cube.is_usable { Some(*number) } else { free.next().map(|(number, _)| number) }
+    };
     own.iter().map(place).collect::<Option<Vec<usize>>>().map_or(SlicePlan::Wait, SlicePlan::Form)
 }

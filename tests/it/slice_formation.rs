@@ -1,4 +1,4 @@
-//! Slices of TPU cubes that are formed again after the loss of a cube (`sliceFormation`; hardware.md 2.4 and 2.5).
+//! Slices of TPU cubes that are formed again after the loss of a cube (`sliceFormation`).
 
 use crate::support;
 use sim_engine::record::*;

@@ -109,7 +109,7 @@ pub enum TicketWait {
     SilentNode,
     /// Downtime of a controller (feature gate change, manager restart).
     Restart,
-    /// Optical switches connect the cubes of a TPU slice again (hardware.md 2.5).
+    /// Optical switches connect the cubes of a TPU slice again.
     SliceFormation,
 }
 

@@ -9,7 +9,7 @@ use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 #[derive(Clone, Default)]
 pub(super) struct SliceCubes {
     domains: TopologyDomains,
-    /// Per cube.
+    /// The block of each cube.
     blocks: Vec<DomainId>,
 }
 
@@ -33,18 +33,22 @@ impl SliceCubes {
         cube.map(|cube| cube.ix())
     }
 
-    /// Returns the state of every cube. A cube with one lost chip, and thus one lost node, is out of use.
-    pub(super) fn view(&self, store: &ObjectStore, is_in_slice: impl Fn(usize) -> bool) -> Vec<SliceCube> {
+    /// Returns the number of cubes.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Returns the state of a cube. A cube with one lost chip, and thus one lost node, is out of use.
+    pub(super) fn view(&self, store: &ObjectStore, cube: usize) -> SliceCube {
         let usable = |node: &NodeId| {
             let row = store.nodes.rows[node.ix()];
             row.exists && !row.unknown && !row.cordoned
         };
-        let cube = |(cube, nodes): (usize, &Vec<NodeId>)| SliceCube {
+        let nodes = self.nodes(cube);
+        SliceCube {
             block: self.blocks[cube].0,
             is_usable: nodes.iter().all(usable),
-            is_in_slice: is_in_slice(cube),
             has_pods: nodes.iter().any(|node| !store.nodes.pods[node.ix()].is_empty()),
-        };
-        self.domains.nodes.iter().enumerate().map(cube).collect()
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! The owner of TPU slices with dynamic slicing: when the pods of a slice that lost a cube are gone, it deletes the Slice
-//! and forms it again with a free cube of the block (hardware.md 2.5). Kueue or a user does this on GKE, in this order;
-//! GKE's slice controller moves the node label.
+//! The owner of TPU slices (GKE dynamic slicing). When the pods of a slice that lost a cube are gone, it deletes the
+//! Slice and forms it again with a free cube of the block. Kueue or a user does this on GKE, in this order; GKE's slice
+//! controller moves the node label.
 //!
 //! It acts only in scenarios with `sliceFormation`. Knows only stored objects: Nodes, their labels and pods.
 
@@ -15,14 +15,14 @@ use cubes::SliceCubes;
 use sim_api::spec::keys::TPU_SLICE;
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, NodeId};
-use sim_policy::slices::{SlicePlan, plan_slice};
+use sim_policy::slices::{SliceCube, SlicePlan, plan_slice};
 
 #[derive(Clone, Default)]
 pub struct SliceController {
     cubes: SliceCubes,
     slices: Vec<TpuSlice>,
-    /// Whether a slice waits for a free cube or the end of its pods. Only then are changes of pods observed.
-    waits: bool,
+    /// Slices that wait for a free cube or the end of their pods.
+    waiting: Vec<usize>,
 }
 
 #[derive(Clone)]
@@ -68,28 +68,42 @@ impl SliceController {
             ChangeKind::Node(node, change) if self.cubes.of_node(node).is_some() => match change {
                 NodeChange::Created => {
                     self.label(ctx, node);
-                    self.replace_lost_cubes(ctx);
+                    self.examine_all(ctx);
                 }
                 NodeChange::Gone | NodeChange::Condition | NodeChange::Taints | NodeChange::Uncordoned => {
-                    self.replace_lost_cubes(ctx);
+                    self.examine_all(ctx);
                 }
                 NodeChange::Spec | NodeChange::Lease | NodeChange::Machine { .. } => {}
             },
-            ChangeKind::Pod(_, PodChange::Gone) if self.waits => self.replace_lost_cubes(ctx),
+            ChangeKind::Pod(_, PodChange::Gone) => {
+                for slice in std::mem::take(&mut self.waiting) {
+                    self.examine(ctx, slice);
+                }
+            }
             _ => {}
         }
     }
 
-    /// Starts to form every slice that lost a cube and can have another one.
-    fn replace_lost_cubes(&mut self, ctx: &mut EngineContext<'_>) {
-        self.waits = false;
-        for at in (0..self.slices.len()).filter(|at| !self.slices[*at].is_forming).collect::<Vec<usize>>() {
-            let view = self.cubes.view(ctx.store, |cube| self.slices.iter().any(|slice| slice.cubes.contains(&cube)));
-            match plan_slice(&self.slices[at].cubes, &view) {
-                SlicePlan::Keep => {}
-                SlicePlan::Wait => self.waits = true,
-                SlicePlan::Form(cubes) => self.begin_formation(ctx, at, cubes),
-            }
+    fn examine_all(&mut self, ctx: &mut EngineContext<'_>) {
+        self.waiting.clear();
+        for slice in 0..self.slices.len() {
+            self.examine(ctx, slice);
+        }
+    }
+
+    /// Starts to form a slice that lost a cube, if its pods are gone and it can have another cube.
+    fn examine(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+        if self.slices[at].is_forming {
+            return;
+        }
+        let own = self.slices[at].cubes.iter().map(|cube| (*cube, self.cubes.view(ctx.store, *cube)));
+        let is_taken = |cube: &usize| self.slices.iter().any(|slice| slice.cubes.contains(cube));
+        let others = (0..self.cubes.len()).filter(|cube| !is_taken(cube));
+        let others = others.map(|cube| (cube, self.cubes.view(ctx.store, cube)));
+        match plan_slice(&own.collect::<Vec<(usize, SliceCube)>>(), others) {
+            SlicePlan::Keep => {}
+            SlicePlan::Wait => self.waiting.push(at),
+            SlicePlan::Form(cubes) => self.begin_formation(ctx, at, cubes),
         }
     }
 
@@ -102,9 +116,7 @@ impl SliceController {
         slice.is_forming = true;
         slice.formations += 1;
         ctx.emit(Body::SliceForming { slice: name, replaced });
-        for node in old.iter().flat_map(|cube| self.cubes.nodes(*cube)).copied().collect::<Vec<NodeId>>() {
-            self.label(ctx, node);
-        }
+        self.label_cubes(ctx, &old);
         let after = formation_time(ctx, &self.slices[at]);
         let formed = SimulationEvent::SliceFormed(at as u32);
         ctx.schedule_after(after, TicketWait::SliceFormation, TicketSubject::Nothing, formed);
@@ -115,19 +127,20 @@ impl SliceController {
         self.slices[at].is_forming = false;
         let name = ctx.intern(&self.slices[at].name);
         ctx.emit(Body::SliceFormed { slice: name });
-        for node in self.slices[at].cubes.iter().flat_map(|cube| self.cubes.nodes(*cube)).copied().collect::<Vec<_>>() {
-            self.label(ctx, node);
-        }
+        self.label_cubes(ctx, &self.slices[at].cubes);
         // A cube may have been lost in the meantime.
-        self.replace_lost_cubes(ctx);
+        self.examine(ctx, at);
+    }
+
+    fn label_cubes(&self, ctx: &mut EngineContext<'_>, cubes: &[usize]) {
+        cubes.iter().flat_map(|cube| self.cubes.nodes(*cube)).for_each(|node| self.label(ctx, *node));
     }
 
     /// Sets the label of a Node to the formed slice of its cube, or removes it.
     fn label(&self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let cube = self.cubes.of_node(node);
-        let formed = self.slices.iter().filter(|slice| !slice.is_forming);
-        let slice = formed.into_iter().find(|slice| cube.is_some_and(|cube| slice.cubes.contains(&cube)));
-        let label = slice.map(|slice| slice.name.clone());
+        let has_cube = |slice: &&TpuSlice| !slice.is_forming && cube.is_some_and(|cube| slice.cubes.contains(&cube));
+        let label = self.slices.iter().find(has_cube).map(|slice| slice.name.clone());
         let mut object = ctx.store.nodes.cluster.object(node);
         let old = match &label {
             Some(label) => object.labels.insert(TPU_SLICE.to_owned(), label.clone()),
