@@ -309,7 +309,7 @@ fn a_refusal_names_the_nearest_topology_and_a_command_for_lacking_labels() {
     let own_pool = slices(
         16,
         "nodeSelector: {cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, cloud.google.com/gke-tpu-topology: 8x8, \
-         provisioner-nodepool-id: train}, ",
+         provisioner-nodepool-id: train, job-priority: \"5\"}, ",
         "google.com/tpu: 4",
     );
     let own_group = pods(

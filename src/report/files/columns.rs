@@ -135,7 +135,7 @@ pub const FRAGMENTATION: [TableColumn; 6] = [
     TableColumn::new(
         "groups",
         "",
-        "kind of the groups: `island`, the name of a network level, or the key of exclusive placement",
+        "kind of the groups: `island`, the name of a network level, or an exclusive-topology key with other groups",
     ),
     TableColumn::new("free", "nodes", "nodes that are ready and on which no pod is bound, starting, running or stopping"),
     TableColumn::new("whole", "groups", "groups whose nodes are all free"),

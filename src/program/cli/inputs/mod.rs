@@ -11,6 +11,7 @@ mod loaded_run;
 mod nearest_topology;
 pub mod reduced_model;
 pub mod shell_words;
+pub mod shipped_clusters;
 pub mod stored_run;
 
 pub use dominant_assumptions::model_defaults;

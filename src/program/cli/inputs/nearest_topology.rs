@@ -3,8 +3,8 @@
 //! Each topology is reduced to one node per pool, because labels, taints and resources do not depend on the number of
 //! nodes.
 
-use super::fitting_topology::{shipped_by_size, with_topology, without_faults};
 use super::shell_words::quoted;
+use super::shipped_clusters::{shipped_by_size, with_topology, without_faults};
 use sim_analysis::format::count;
 use sim_api::spec::{NodeNumbers, NodeOperator, NodePool, PodSpec, ScenarioSpec, TopologySpec};
 use sim_engine::{CannotRun, PrepareError, SimulationInput};
@@ -103,7 +103,7 @@ fn overrides(pool: usize, topology: &TopologySpec, labels: &[(String, String)]) 
     let spec = &topology.pools[pool];
     let varies = |key: &String| spec.labels.get(key).is_some_and(|value| value.contains("{pool}"));
     let mut overrides: BTreeSet<String> =
-        labels.iter().map(|(key, value)| format!("topology.pools[{pool}].labels[\"{key}\"]={value}")).collect();
+        labels.iter().map(|(key, value)| format!("topology.pools[{pool}].labels[\"{key}\"]=\"{value}\"")).collect();
     if spec.count > 1 && labels.iter().any(|(key, _)| varies(key)) {
         overrides.insert(format!("topology.pools[{pool}].count=1"));
     }
