@@ -149,16 +149,20 @@ pub fn parse_scenario(
     };
     let names = (metadata("name"), metadata("description"));
     let others = (&others, &traces);
+    let submitted = loaded.jobsets.len();
     let mut scenario = assemble(&node, names, topology, loaded.jobsets, others, &mut report);
     let (others, traces) = others;
+    let mut with_kueue = loaded.kueue;
+    with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
+    if with_kueue.is_empty() {
+        surroundings::assume_admission(&mut scenario, submitted);
+    }
     cross::check(&scenario, others, &loaded.written, &mut report.found);
     let experiment = experiment::read(&node, &mut report);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
-    let mut with_kueue = loaded.kueue;
-    with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
     unmodelled.extend(add_kueue(&mut scenario, &with_kueue)?);
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
@@ -218,7 +222,11 @@ pub fn scenario_from_manifests(
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
     let traces = traces::load((&node, "faultProcesses"), &none, &mut Vec::new(), &mut report);
     let all = (&others, &traces);
+    let count = submitted.len();
     let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
+    if manifests.kueue.is_empty() {
+        surroundings::assume_admission(&mut scenario, count);
+    }
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
