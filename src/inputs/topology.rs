@@ -11,7 +11,7 @@ pub mod node_names;
 mod occupancy;
 mod platforms;
 mod recognition;
-mod slices;
+pub(crate) mod slices;
 pub(crate) mod taint;
 mod writing;
 

@@ -201,6 +201,19 @@ fn each_job_is_placed_in_a_formed_slice_of_its_own() {
     let refused = program(&["run", "-f", file, "-t", "tpu7x-5000"]).output().expect("the program runs");
     let text = String::from_utf8_lossy(&refused.stderr).replace("\n  ", " ");
     assert!(refused.status.code() == Some(4) && text.contains("`slices` of the topology"), "{text}");
+    // With the shape of the slices, the refusal has a command, which works.
+    let shaped = pods.replace(
+        "template: {spec: {restart",
+        "template: {metadata: {annotations: {cloud.google.com/gke-tpu-slice-topology: 4x4x8}}, spec: {restart",
+    );
+    std::fs::write(file, jobset("js", &annotation, &shaped)).expect("a writable directory");
+    let refused = program(&["run", "-f", file, "-t", "tpu7x-5000"]).output().expect("the program runs");
+    let text = String::from_utf8_lossy(&refused.stderr);
+    let (_, command) = text.split_once("for example --set '").expect("a command");
+    let (set, _) = command.split_once('\'').expect("the end of the command");
+    assert!(set.starts_with("topology.slices=[{name: w-0, shape: 4x4x8, cubes: [cube-a-000, cube-a-001]}"), "{set}");
+    let run = shown(&["run", "-f", file, "-t", "tpu7x-5000", "--set", set]);
+    assert!(run.contains("JobSet js: every pod is ready"), "{run}");
     std::fs::remove_dir_all(dir).expect("the directory exists");
 }
 

@@ -198,7 +198,11 @@ const MACHINES: &[(&str, &str, PlatformJobSet)] = &[
     (
         "Cluster Toolkit on A3 Ultra",
         "gke-a3-ultra",
-        pods(4, "nodeSelector: {cloud.google.com/gke-nodepool: a3-ultragpu-8g-a3-ultragpu-pool}, ", "nvidia.com/gpu: 8"),
+        pods(
+            4,
+            "nodeSelector: {cloud.google.com/gke-nodepool: a3-ultragpu-8g-a3-ultragpu-pool}, ",
+            "nvidia.com/gpu: 8",
+        ),
     ),
     (
         "Cluster Toolkit on A4",
@@ -331,7 +335,11 @@ fn a_refusal_names_the_nearest_topology_and_a_command_for_lacking_labels() {
             own_pool,
             ["nearest shipped topology is gke-tpu-v6e", "label the node provisioner-nodepool-id=train"],
         ),
-        ("gke-a4", own_group, ["nearest shipped topology is eks-p5", "label the node eks.amazonaws.com/nodegroup=mine"]),
+        (
+            "gke-a4",
+            own_group,
+            ["nearest shipped topology is eks-p5", "label the node eks.amazonaws.com/nodegroup=mine"],
+        ),
         ("gke-a4", own_slice, ["nearest shipped topology is gke-tpu-v5e", ".count=1"]),
     ] {
         let (code, text) = run(&jobset, &on(given));

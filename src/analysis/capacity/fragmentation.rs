@@ -142,8 +142,7 @@ impl GroupCounter {
         for size in &sizes {
             *by_free.entry(*size).or_default() += 1;
         }
-        let total =
-            FreeNodes { nodes: sizes.iter().sum(), whole_groups: sizes.len(), largest: 0, stranded: 0 };
+        let total = FreeNodes { nodes: sizes.iter().sum(), whole_groups: sizes.len(), largest: 0, stranded: 0 };
         GroupCounter { of, free: sizes.clone(), sizes, by_free, total }
     }
 

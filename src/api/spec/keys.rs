@@ -60,6 +60,9 @@ pub const ZONE: &str = "topology.kubernetes.io/zone";
 /// Node label with the name of a slice of TPU cubes, set by GKE's slice controller.
 pub const TPU_SLICE: &str = "cloud.google.com/gke-tpu-slice";
 
+/// Pod annotation with the shape of the slice for the pod's Job (GKE dynamic slicing).
+pub const TPU_SLICE_TOPOLOGY: &str = "cloud.google.com/gke-tpu-slice-topology";
+
 /// Node label with the id of the cube of 4x4x4 TPU chips, set by GKE.
 pub const TPU_CUBE: &str = "cloud.google.com/gke-tpu-partition-4x4x4-id";
 

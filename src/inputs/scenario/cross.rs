@@ -4,8 +4,8 @@ use super::jobsets::WrittenAt;
 use super::objects::ScenarioObjects;
 use super::pod_names;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
-use crate::{kube, text::node::YamlNode, topology::node_names::node_names};
-use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, TPU_SLICE};
+use crate::{kube, text::node::YamlNode, topology::node_names::node_names, topology::slices};
+use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, TPU_SLICE, TPU_SLICE_TOPOLOGY};
 use sim_api::spec::{ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,15 +71,16 @@ impl<'a> CrossInputs<'a> {
 }
 
 /// Labels and resources of all nodes, including those created later.
-struct ClusterFacts {
+struct ClusterFacts<'a> {
+    topology: &'a TopologySpec,
     /// Values of each label key. Placeholders such as `{node}` are not expanded.
     labels: BTreeMap<String, Vec<String>>,
     resources: BTreeSet<String>,
 }
 
-impl ClusterFacts {
-    fn new(topology: &TopologySpec, others: &[NodeObject]) -> ClusterFacts {
-        let mut cluster = ClusterFacts { labels: BTreeMap::new(), resources: BTreeSet::new() };
+impl<'a> ClusterFacts<'a> {
+    fn new(topology: &'a TopologySpec, others: &[NodeObject]) -> ClusterFacts<'a> {
+        let mut cluster = ClusterFacts { topology, labels: BTreeMap::new(), resources: BTreeSet::new() };
         let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
         let listed = topology.pools.iter().flat_map(|p| &p.nodes).map(|n| (&n.labels, &n.allocatable));
         let nodes = others.iter().map(|n| (&n.labels, &n.allocatable));
@@ -96,6 +97,15 @@ impl ClusterFacts {
     fn keys(&self) -> String {
         let keys: Vec<&str> = self.labels.keys().map(String::as_str).collect();
         keys.join(", ")
+    }
+
+    /// Returns how to provide the nodes with the label of a slice that a replicatedJob needs.
+    fn slices_advice(&self, job: &ReplicatedJob) -> String {
+        let shape = job.template.template.annotations.get(TPU_SLICE_TOPOLOGY);
+        let example = shape.and_then(|shape| slices::example(self.topology, &job.name, job.replicas, shape));
+        let example = example.map(|slices| format!(", for example --set 'topology.slices={slices}'"));
+        let advice = "; GKE's slice controller sets it: list its slices under `slices` of the topology";
+        format!("{advice}{}", example.unwrap_or_default())
     }
 }
 
@@ -137,8 +147,8 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &ClusterFacts, er
     };
     if key != HOSTNAME && !cluster.labels.contains_key(key) {
         let advice = match key {
-            TPU_SLICE => "; GKE's slice controller sets it: list its slices under `slices` of the topology",
-            _ => "",
+            TPU_SLICE => cluster.slices_advice(job),
+            _ => String::new(),
         };
         let message = format!(
             "replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label{advice}",

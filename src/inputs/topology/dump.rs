@@ -131,23 +131,27 @@ impl DumpAmounts {
     /// Returns the amounts in thousandths.
     pub(super) fn milli(&self) -> Result<ResourceAmounts, AmountError> {
         let read = |(name, quantity): (&String, &DumpQuantity)| match parse_milli(&quantity.0) {
+            Ok(milli) if milli < 0 => Err(AmountError::Negative { resource: name.clone(), written: quantity.0.clone() }),
             Ok(milli) => Ok((name.clone(), milli)),
-            Err(error) => Err(AmountError { resource: name.clone(), error }),
+            Err(error) => Err(AmountError::NoQuantity { resource: name.clone(), error }),
         };
         self.0.iter().map(read).collect()
     }
 }
 
-/// A text that is not a quantity.
+/// A text that is not the quantity of a resource.
 #[derive(Debug)]
-pub(super) struct AmountError {
-    resource: String,
-    error: QuantityError,
+pub(super) enum AmountError {
+    NoQuantity { resource: String, error: QuantityError },
+    Negative { resource: String, written: String },
 }
 
 impl fmt::Display for AmountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.resource, self.error)
+        match self {
+            AmountError::NoQuantity { resource, error } => write!(f, "{resource}: {error}"),
+            AmountError::Negative { resource, written } => write!(f, "{resource}: {written} is negative"),
+        }
     }
 }
 

@@ -123,11 +123,23 @@ pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
 
 /// Labels whose values are public names of machine types, shapes and offers.
 pub(super) const PUBLIC_VALUES: [&str; 18] = [
-    INSTANCE_TYPE, TPU_TOPOLOGY, "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-slice-topology",
-    "cloud.google.com/gke-accelerator", "cloud.google.com/gke-accelerator-count", "cloud.google.com/gke-spot",
-    "cloud.google.com/gke-preemptible", "cloud.google.com/gke-provisioning", "cloud.google.com/machine-family",
-    "eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type", "kubernetes.azure.com/scalesetpriority",
-    "kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/lifecycle", "nvidia.com/gpu.count",
+    INSTANCE_TYPE,
+    TPU_TOPOLOGY,
+    "cloud.google.com/gke-tpu-accelerator",
+    keys::TPU_SLICE_TOPOLOGY,
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-accelerator-count",
+    "cloud.google.com/gke-spot",
+    "cloud.google.com/gke-preemptible",
+    "cloud.google.com/gke-provisioning",
+    "cloud.google.com/machine-family",
+    "eks.amazonaws.com/capacityType",
+    "karpenter.sh/capacity-type",
+    "kubernetes.azure.com/scalesetpriority",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "node.kubernetes.io/lifecycle",
+    "nvidia.com/gpu.count",
     "nvidia.com/gpu.product",
 ];
 

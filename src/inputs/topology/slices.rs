@@ -108,6 +108,27 @@ fn check(
     }
 }
 
+/// Returns a value of `slices` with `count` slices of a shape, each of the first unused cubes of one block. Returns `None`
+/// for other shapes, if no block has enough cubes, and if the value is too long for a message.
+pub fn example(topology: &TopologySpec, name: &str, count: u32, shape: &str) -> Option<String> {
+    let sides = shape_of(shape).filter(|sides| sides.len() == 3 && sides.iter().all(|side| side % CUBE_SIDE == 0))?;
+    let wanted = sides.iter().map(|side| (side / CUBE_SIDE) as usize).product::<usize>();
+    if wanted * count as usize > LISTED_MAX {
+        return None;
+    }
+    let mut blocks: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
+    for (cube, nodes) in cubes(topology) {
+        blocks.entry(nodes.block).or_default().push(cube);
+    }
+    let mut slices = Vec::new();
+    for nth in 0..count {
+        let block = blocks.values_mut().find(|cubes| cubes.len() >= wanted)?;
+        let cubes: Vec<String> = block.drain(..wanted).collect();
+        slices.push(format!("{{name: {name}-{nth}, shape: {shape}, cubes: [{}]}}", cubes.join(", ")));
+    }
+    Some(format!("[{}]", slices.join(", ")))
+}
+
 /// Adds the label of a slice to a node, which is then listed by name like those before it.
 fn label(pool: &mut NodePool, number: u64, slice: &str) {
     let numbers: Vec<NodeNumbers> = numbers(pool).take(number as usize + 1).skip(pool.nodes.len()).collect();

@@ -137,8 +137,16 @@ pub const FRAGMENTATION: [TableColumn; 6] = [
         "",
         "kind of the groups: `island`, the name of a network level, or an exclusive-topology key with other groups",
     ),
-    TableColumn::new("free", "nodes", "nodes that are ready and on which no pod is bound, starting, running or stopping"),
+    TableColumn::new(
+        "free",
+        "nodes",
+        "nodes that are ready and on which no pod is bound, starting, running or stopping",
+    ),
     TableColumn::new("whole", "groups", "groups whose nodes are all free"),
-    TableColumn::new("largest", "nodes", "largest number of free nodes in one group: the largest slice that still fits"),
+    TableColumn::new(
+        "largest",
+        "nodes",
+        "largest number of free nodes in one group: the largest slice that still fits",
+    ),
     TableColumn::new("stranded", "nodes", "free nodes in groups with a node that is not free"),
 ];

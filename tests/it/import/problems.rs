@@ -20,6 +20,7 @@ fn unusable_dumps_are_explained() {
         (list(&format!("{NODE},{NODE}")), &["duplicate Node \"a\": entries 1 and 2 of the list"]),
         (list(&NODE.replace("\"name\":\"a\"", "")), &["Node 1 of the list has no metadata.name"]),
         (list(&NODE.replace("\"4\"", "\"four\"")), &["Node \"a\": allocatable cpu:", "four"]),
+        (list(&NODE.replace("\"4\"", "\"-4\"")), &["Node \"a\": allocatable cpu: -4 is negative"]),
         (list(&NODE.replace("{\"name\":\"a\"}", "7")), &["invalid type: integer `7`", "kubectl get nodes -o json"]),
         (list(""), &["the list contains no Node", "kubectl get nodes -o json"]),
         (list(&NODE.replace("Node", "Pod")), &["a list of Pods, not of Nodes", "topology import NODES --pods FILE"]),

@@ -30,7 +30,8 @@ struct PodChange {
 }
 
 /// Returns a text about the shipped topology with the fewest changes, without an article. Of equal ones, that with the
-/// name `given` is preferred, then the smallest one; if only nodes are lacking, the largest one.
+/// name `given` is preferred, then the smallest one; if only nodes are lacking, the largest one. Returns `None` if none
+/// helps, or if that with the name `given` lacks a label without a known value, which the error itself says.
 pub fn nearest(scenario: &ScenarioSpec, given: &str) -> Option<String> {
     let scenario = without_faults(scenario.clone());
     let all = shipped_by_size().into_iter().filter_map(|(name, topology)| near(&scenario, name, topology));
@@ -39,7 +40,8 @@ pub fn nearest(scenario: &ScenarioSpec, given: &str) -> Option<String> {
         let nodes = near.topology.nodes();
         (steps, Reverse(near.name == given), if steps == 0 { u64::MAX - nodes } else { nodes })
     })?;
-    Some(describe(&scenario, &best))
+    let lacks_values = !best.changes.is_empty() && best.changes.iter().all(|change| change.pod.is_empty());
+    (best.name != given || !lacks_values).then(|| describe(&scenario, &best))
 }
 
 /// Returns what a topology lacks; `None` if no change of its nodes or of the pods would help.
