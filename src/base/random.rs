@@ -82,6 +82,8 @@ pub enum StreamPurpose {
     AdmissionCheck = 65,
     /// Run time of a Workload in the forecast of the wait for quota.
     WorkloadRunTime = 66,
+    /// Time to form a TPU slice again.
+    SliceFormation = 67,
     /// Choice among the measured restarts in the reduced model.
     ReducedRecovery = 80,
     /// Values of a bootstrap resample: for statistics, not for the model.

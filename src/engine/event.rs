@@ -292,6 +292,8 @@ pub enum SimulationEvent {
     KueueSecondPass(JobSetId),
     /// Kueue samples the usage of LocalQueues, by which admission fair sharing orders the pending Workloads.
     KueueUsageSample,
+    /// A TPU slice (its position in the topology) is formed again.
+    SliceFormed(u32),
 }
 
 /// A reconciler of Kueue.
@@ -317,6 +319,7 @@ pub enum EventOwner {
     Training,
     UsageAging,
     Kueue,
+    SliceController,
 }
 
 impl SimulationEvent {
@@ -354,6 +357,7 @@ impl SimulationEvent {
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
             KueueUsageSample => EventOwner::Kueue,
+            SliceFormed(_) => EventOwner::SliceController,
         }
     }
 
@@ -373,7 +377,7 @@ impl SimulationEvent {
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
-            KueueUngateDue(_) | KueueSecondPass(_) => true,
+            KueueUngateDue(_) | KueueSecondPass(_) | SliceFormed(_) => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -429,7 +433,7 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
-            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample => return None,
+            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample | SliceFormed(_) => return None,
         })
     }
 
@@ -469,7 +473,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
-            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample => 3,
+            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample | SliceFormed(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

@@ -30,6 +30,7 @@ mod restart_loop;
 mod run;
 mod scheduler;
 mod script;
+mod slice_controller;
 mod snapshot;
 mod stale_events;
 pub mod store;
@@ -88,6 +89,7 @@ pub struct ControlPlaneComponents {
     pub training: training::TrainingState,
     pub usage_aging: usage_aging::UsageAging,
     pub kueue: kueue::KueueController,
+    pub slice_controller: slice_controller::SliceController,
 }
 
 impl ControlPlaneComponents {
@@ -108,6 +110,7 @@ impl ControlPlaneComponents {
             training: training::TrainingState::default(),
             usage_aging: usage_aging::UsageAging::default(),
             kueue: kueue::KueueController::default(),
+            slice_controller: slice_controller::SliceController::default(),
         }
     }
 
@@ -127,6 +130,7 @@ impl ControlPlaneComponents {
         self.training.reset(ctx);
         self.usage_aging.reset(ctx);
         self.kueue.reset(ctx);
+        self.slice_controller.reset(ctx);
     }
 }
 

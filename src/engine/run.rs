@@ -183,6 +183,7 @@ impl EngineRun<'_> {
             EventOwner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
             EventOwner::UsageAging => parts.usage_aging.handle(ctx, event),
             EventOwner::Kueue => parts.kueue.handle(ctx, event),
+            EventOwner::SliceController => parts.slice_controller.handle(ctx, event),
         }
     }
 
@@ -232,6 +233,9 @@ impl EngineRun<'_> {
             ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}
+        }
+        if parts.slice_controller.has_slices() {
+            tell!(slice_controller);
         }
         if parts.training.has_jobs() {
             (ctx.cause, ctx.ticket) = (change.cause, change.ticket);

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod reconcile;
 pub mod reconcile_error;
 pub mod restart;
+pub mod slices;
 pub mod startup;
 pub mod success;
 pub mod suspend;

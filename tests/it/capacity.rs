@@ -53,6 +53,22 @@ fn without_constraints_as_many_copies_fit_as_there_are_nodes_for() {
     }
 }
 
+/// A Job that reaches its deadline, or that is not resumed, would leave its nodes to the next copies.
+#[test]
+fn neither_deadlines_of_jobs_nor_a_suspension_make_room_for_more_copies() {
+    let plain = jobset("js", "", &replicated_job("w", 1, 3, ""));
+    let queued = jobset("js", ", labels: {kueue.x-k8s.io/queue-name: q}", &replicated_job("w", 1, 3, ""));
+    for (change, text) in [
+        ("none", plain.clone()),
+        ("a deadline", plain.replace("backoffLimit: 0", "backoffLimit: 0, activeDeadlineSeconds: 3600")),
+        ("a suspension", plain.replace("spec:\n", "spec:\n  suspend: true\n")),
+        ("a queue", queued.replace("spec:\n", "spec:\n  suspend: true\n")),
+    ] {
+        let result = copies(&scenario(4, &text));
+        assert_eq!((result.copies, result.placement.groups[0].after.nodes), (2, 2), "{change}");
+    }
+}
+
 #[test]
 fn with_exclusive_placement_each_job_of_each_copy_takes_a_domain() {
     for (jobs, expected) in [(1, 4), (2, 2), (3, 1), (5, 0)] {
@@ -178,9 +194,43 @@ fn each_job_is_placed_in_a_formed_slice_of_its_own() {
     let text = shown(&["topology", "show", "tpu7x-5000", "--place", file, "--set", slices]);
     assert!(text.contains("cloud.google.com/gke-tpu-slice: 2 of 2 used"), "{text}");
     let run = shown(&["run", "-f", file, "-t", "tpu7x-5000", "--set", slices, "--format", "json"]);
-    assert!(run.contains("topology.slices: a slice that lost a cube is not formed again"), "{run}");
+    assert!(
+        run.contains("topology.slices: a slice that lost a cube is not formed again without sliceFormation"),
+        "{run}"
+    );
     let refused = program(&["run", "-f", file, "-t", "tpu7x-5000"]).output().expect("the program runs");
     let text = String::from_utf8_lossy(&refused.stderr).replace("\n  ", " ");
     assert!(refused.status.code() == Some(4) && text.contains("`slices` of the topology"), "{text}");
+    std::fs::remove_dir_all(dir).expect("the directory exists");
+}
+
+/// Times and values of one kind of groups in `fragmentation.csv`: free, whole, largest, stranded.
+fn fragmentation_rows(csv: &str, groups: &str) -> Vec<(f64, [usize; 4])> {
+    let rows = csv.lines().skip(1).map(|line| line.split(',').collect::<Vec<&str>>());
+    let number = |cell: &str| cell.parse::<usize>().expect("a number");
+    let values = |row: &Vec<&str>| [2, 3, 4, 5].map(|at| number(row[at]));
+    rows.filter(|row| row[1] == groups).map(|row| (row[0].parse().expect("a time"), values(&row))).collect()
+}
+
+#[test]
+fn a_run_directory_has_the_free_nodes_over_time() {
+    let dir = scratch("fragmentation");
+    let target = dir.join("run");
+    let manifest = "scenarios/manifests/exclusive-workers.yaml";
+    let words = ["run", "-f", manifest, "-t", "small-16", "--out", target.to_str().expect("UTF-8")];
+    let ends = ["--set", "containers=[{replicatedJob: workers, runFor: 1h}]"];
+    shown(&[&words[..], &ends].concat());
+    let csv = std::fs::read_to_string(target.join("fragmentation.csv")).expect("the file");
+    let rows = fragmentation_rows(&csv, "island");
+    let (first, last) = (rows[0], rows[rows.len() - 1]);
+    assert_eq!((first, last.1), ((0.0, [16, 4, 4, 0]), [16, 4, 4, 0]), "{csv}");
+    // While all pods run, three of the four islands are used as a whole, as in `topology show --place`.
+    assert!(rows.iter().any(|(_, values)| *values == [4, 1, 4, 0]), "{csv}");
+    // Each row differs from the previous one, and the values agree: 4 nodes per island.
+    assert!(rows.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1), "{csv}");
+    assert!(rows.iter().all(|(_, [free, whole, largest, stranded])| {
+        *free == 4 * whole + stranded && *largest <= 4 && (*whole == 0 || *largest == 4)
+    }));
+    assert_eq!(fragmentation_rows(&csv, "zone").len() + rows.len() + 1, csv.lines().count(), "{csv}");
     std::fs::remove_dir_all(dir).expect("the directory exists");
 }

@@ -4,7 +4,7 @@ use crate::support::{files, root};
 use std::path::{Path, PathBuf};
 
 /// Component folders of `src/engine`, each with the other components that it may name.
-const COMPONENTS: [(&str, &[&str]); 14] = [
+const COMPONENTS: [(&str, &[&str]); 15] = [
     // No cluster component reads the accounting.
     ("accounting", &[]),
     ("usage_aging", &[]),
@@ -23,6 +23,7 @@ const COMPONENTS: [(&str, &[&str]); 14] = [
     ("script", &["kubelet"]),
     ("webhook", &[]),
     ("kueue", &[]),
+    ("slice_controller", &[]),
 ];
 
 fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {

@@ -195,6 +195,18 @@ fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
 }
 
 #[test]
+fn a_queued_trainjob_starts_at_once_without_kueue() {
+    let queued = "{name: t, labels: {kueue.x-k8s.io/queue-name: q, other: x}}";
+    let text = pair("suspend: true", "").replacen("{name: t}", queued, 1);
+    let jobset = &effective(&text)[0];
+    assert_eq!(jobset["metadata"]["labels"], json!({"kueue.x-k8s.io/queue-name": "q"}));
+    let done = run_with_stdin(&["run", "-f", "-"], &text);
+    let output = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(output.contains("every pod is ready"), "{output}");
+    assert!(output.contains("(queue q): JobSet t starts immediately"), "{output}");
+}
+
+#[test]
 fn each_policy_writes_its_environment() {
     let trainer = "trainer: {numNodes: 2}";
     let result = |policy: &str| env(&effective(&pair(trainer, policy))[0], 0);

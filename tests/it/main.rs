@@ -72,6 +72,7 @@ mod scale;
 mod scheduling_queue;
 mod sensitivity;
 mod shipped_topologies;
+mod slice_formation;
 mod snapshot;
 mod stats;
 mod step;

@@ -118,18 +118,26 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
 
 #[test]
 fn a_suspended_jobset_waits_for_a_user_by_name() {
-    let (code, out, _) = run_command_line("run -f @/queued.yaml");
+    let (code, out, _) = run_command_line("run -f @/suspended.yaml");
     assert_eq!(code, 0);
     let end = "Suspended at the end
-  - JobSet queued has no pods: it waits for admission by Kueue in queue user-queue, and Kueue is not
-    simulated. To resume it, add to the scenario: faults: [{at: 10m, resumeJobSet: {name: queued}}]
+  - JobSet paused has no pods: it is suspended until spec.suspend is set to false. To resume it, add
+    to the scenario: faults: [{at: 10m, resumeJobSet: {name: paused}}]";
+    assert!(out.contains(end), "{out}");
+}
 
-Not modelled: Kueue's quota and admission (queue user-queue): JobSet queued stays suspended until an
-action resumes it
-";
-    assert!(out.ends_with(end), "{out}");
-    let (_, out, _) = run_command_line("run -f @/queued.yaml --format json");
-    assert!(out.contains("Kueue's quota and admission (queue user-queue)"), "{out}");
+#[test]
+fn a_queued_jobset_starts_at_once_without_kueue_unless_the_scenario_decides_when() {
+    let note = "Not modelled: Kueue's quota and admission (queue user-queue): JobSet queued starts";
+    let (code, out, _) = run_command_line("run -f @/queued.yaml");
+    assert!(code == 0 && out.contains("every pod is ready"), "{out}");
+    assert!(out.contains(&format!("{note} immediately")), "{out}");
+    let (_, json, _) = run_command_line("run -f @/queued.yaml --format json");
+    assert!(json.contains("Kueue's quota and admission (queue user-queue)"), "{json}");
+    let resume = "faults=[{at:\u{a0}10m,resumeJobSet:\u{a0}{name:\u{a0}queued}}]";
+    let (_, out, _) = run_command_line(&format!("run -f @/queued.yaml --set {resume}"));
+    assert!(out.contains("Suspended is True") && out.contains("600.0"), "{out}");
+    assert!(out.contains(&format!("{note} when")), "{out}");
 }
 
 #[test]
@@ -178,7 +186,7 @@ fn a_topology_may_be_a_shipped_name_and_what_is_none_is_recognised() {
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("no node has the label"), "{err}");
     let cases = [
-        ("gke-tpu-v5", "did you mean \"gke-tpu-v5p\"?"),
+        ("gke-tpu-v6", "did you mean \"gke-tpu-v6e\"?"),
         ("@/two-slices.yaml", "this is a manifest, not a Topology"),
         ("@/lost-node.scenario.yaml", "this is a Scenario, not a Topology"),
     ];

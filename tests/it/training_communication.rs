@@ -95,6 +95,18 @@ fn a_degraded_port_slows_all_steps_until_its_repair() {
 }
 
 #[test]
+fn degraded_links_of_one_island_slow_the_steps_of_the_job() {
+    let within = "parallelism: [{axis: tensor, over: Island}], communication: [{axis: tensor, collective: AllReduce, \
+                  bytes: 2G}]";
+    let job = format!("training: {{work: 1000s, step: 10s, checkpoint: Continuous, {within}}}\n");
+    let fault = "faultProcesses: [{cause: switch, does: Degrade, bandwidth: 0.5, links: Island, trace: nic.csv}]\n";
+    let (outcome, _) = play(&scenario(&format!("{job}{fault}")), 1);
+    // 2 × 7/8 of 2 GB at 1 GB/s.
+    let links = "links of the islands";
+    assert_eq!(step_times(&outcome, 0), [(13.5, links), (17.0, links), (13.5, links)]);
+}
+
+#[test]
 fn a_slow_machine_lengthens_the_computation_and_leaves_the_exposed_communication() {
     let slow = "faultProcesses: [{cause: nic, does: Slow, factor: 1.5, trace: nic.csv}]\n";
     let (outcome, _) = play(&scenario(&format!("{}{slow}", training("1000s", ""))), 1);

@@ -208,6 +208,8 @@ fn word(body: &Body) -> Option<usize> {
         | JobSetCondition { .. }
         | WorkloadCondition { .. }
         | PodGroupCondition { .. }
+        | SliceForming { .. }
+        | SliceFormed { .. }
         | WorkloadQuota { .. }
         | WorkloadPreempted { .. }
         | AllReady { .. }
@@ -282,7 +284,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | NodeGone { .. }
         | NodeCreated { .. }
         | WorkloadQuota { .. }
-        | WorkloadPreempted { .. } => members(body, names),
+        | WorkloadPreempted { .. }
+        | SliceForming { .. }
+        | SliceFormed { .. } => members(body, names),
         PodCreated { .. }
         | PodCreateRejected { .. }
         | PodUnschedulable { .. }

@@ -50,6 +50,7 @@ fn scenario() -> ScenarioSpec {
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        slice_formation: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,

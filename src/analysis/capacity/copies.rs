@@ -17,7 +17,7 @@ pub struct CopySet {
 }
 
 impl CopySet {
-    /// Removes everything that ends pods: faults, run times, training work, suspension.
+    /// Removes everything that ends pods: faults, run times, training work, deadlines of Jobs, suspension.
     pub fn new(scenario: &ScenarioSpec) -> CopySet {
         let mut base = scenario.clone();
         base.faults.clear();
@@ -26,7 +26,8 @@ impl CopySet {
         base.containers.clear();
         base.admit_unplaceable = true;
         for submitted in &mut base.jobsets {
-            resume(&mut submitted.jobset);
+            submitted.jobset.resume();
+            remove_deadlines(&mut submitted.jobset);
         }
         CopySet { base }
     }
@@ -62,9 +63,18 @@ fn change_object(jobset: &mut JobSet, change: impl FnOnce(&mut serde_json::Value
     }
 }
 
-fn resume(jobset: &mut JobSet) {
-    jobset.spec.suspend = false;
-    change_object(jobset, |object| object["spec"]["suspend"] = false.into());
+/// A Job that reaches its deadline fails and frees its nodes for the next copy.
+fn remove_deadlines(jobset: &mut JobSet) {
+    for rj in &mut jobset.spec.replicated_jobs {
+        rj.template.active_deadline_seconds = None;
+    }
+    change_object(jobset, |object| {
+        for rj in object["spec"]["replicatedJobs"].as_array_mut().into_iter().flatten() {
+            if let Some(job) = rj["template"]["spec"].as_object_mut() {
+                job.remove("activeDeadlineSeconds");
+            }
+        }
+    });
 }
 
 /// Appends a number to the name; a long name is shortened, so that the names of its pods stay valid.

@@ -6,11 +6,13 @@
 pub mod blast;
 pub mod copies;
 pub mod fit;
+pub mod fragmentation;
 pub mod groups;
 pub mod placed;
 
 pub use blast::{BlastEffect, BlastRow, HitJobSet, blast_radius};
 pub use copies::CopySet;
 pub use fit::{FitResult, fit};
+pub use fragmentation::{CountedGroups, FragmentationRow, fragmentation};
 pub use groups::NodeGroups;
 pub use placed::{GroupUse, JobUse, PlacementReport, PlacementSink, report};

@@ -43,6 +43,8 @@ impl RecordSink for StoryFold {
             | Body::JobSetDeleted { .. }
             | Body::EvictionRefused { .. }
             | Body::PodGroupCondition { .. }
+            | Body::SliceForming { .. }
+            | Body::SliceFormed { .. }
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,

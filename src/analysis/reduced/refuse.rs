@@ -110,6 +110,7 @@ fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
     );
     let spares = scenario.node_spares.as_ref();
     refuse(spares.is_some_and(|s| s.hand_back), "nodeSpares.handBack");
+    refuse(scenario.slice_formation.is_some(), "slices that are formed again (sliceFormation)");
 }
 
 /// Adds reasons about placement: features that affect which nodes the pods use.

@@ -176,6 +176,14 @@ impl JobSetSpec {
 }
 
 impl JobSet {
+    /// Sets `suspend` to false in the specification and in the object.
+    pub fn resume(&mut self) {
+        self.spec.suspend = false;
+        if let Some(object) = &mut self.object {
+            Arc::make_mut(object)["spec"]["suspend"] = false.into();
+        }
+    }
+
     /// Returns the name of the headless Service: the subdomain, by default the JobSet's name (API-9).
     pub fn service_name(&self) -> &str {
         match self.spec.network.subdomain.as_str() {

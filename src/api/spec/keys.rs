@@ -60,6 +60,12 @@ pub const ZONE: &str = "topology.kubernetes.io/zone";
 /// Node label with the name of a slice of TPU cubes, set by GKE's slice controller.
 pub const TPU_SLICE: &str = "cloud.google.com/gke-tpu-slice";
 
+/// Node label with the id of the cube of 4x4x4 TPU chips, set by GKE.
+pub const TPU_CUBE: &str = "cloud.google.com/gke-tpu-partition-4x4x4-id";
+
+/// Node label with the block, for TPU7x the superpod. Optical switches connect the cubes of one superpod.
+pub const TPU_BLOCK: &str = "cloud.google.com/gce-topology-block";
+
 /// Node label that every kubelet maintains.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 

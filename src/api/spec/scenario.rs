@@ -14,6 +14,7 @@ use super::request::UserRequest;
 use super::timing::TimingSpec;
 use super::training::TrainingJob;
 use serde_json::Value;
+use sim_base::random::Distribution;
 use sim_base::{Duration, JobSetId};
 use std::sync::Arc;
 
@@ -42,6 +43,8 @@ pub struct ScenarioSpec {
     pub node_repair: Option<NodeRepair>,
     /// Spare nodes that replace lost nodes.
     pub node_spares: Option<NodeSpares>,
+    /// Time in which the owner of the slices of the topology forms one again with a free cube. `None`: never.
+    pub slice_formation: Option<Distribution>,
     /// Whether the repair of some drawn fault ends after the run.
     pub has_repairs_after_end: bool,
     /// Random faults were drawn up to the end of the run.

@@ -198,6 +198,10 @@ records! {
     }
     /// The Workload of a JobSet was evicted to make room for another one (Kueue).
     WorkloadPreempted { jobset: JobSetId = object, preemptor: JobSetId = "preemptor" }
+    /// A TPU slice that lost cubes was deleted. It is formed again with free cubes in their places.
+    SliceForming { slice: TextId = "slice", replaced: u32 = "replacedCubes" }
+    /// A TPU slice is formed again: the nodes of its cubes have its label.
+    SliceFormed { slice: TextId = "slice" }
 }
 
 impl Body {

@@ -109,6 +109,8 @@ pub enum TicketWait {
     SilentNode,
     /// Downtime of a controller (feature gate change, manager restart).
     Restart,
+    /// Optical switches connect the cubes of a TPU slice again.
+    SliceFormation,
 }
 
 impl TicketWait {

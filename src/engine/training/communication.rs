@@ -17,6 +17,8 @@ pub struct TrainingFabric {
     /// Only if a job communicates.
     map: Option<Arc<FabricMap>>,
     pub load: FabricLoad,
+    /// Labels of nodes have changed since the islands of `map` were found.
+    pub has_new_labels: bool,
 }
 
 /// The placement of a job during a segment.
@@ -34,7 +36,7 @@ impl TrainingFabric {
         let communicates = ctx.scenario.training.iter().any(|job| job.communication.is_some());
         let cluster = &ctx.store.nodes.cluster;
         let map = communicates.then(|| Arc::new(FabricMap::build(&ctx.scenario.topology, cluster)));
-        TrainingFabric { map, load: FabricLoad::default() }
+        TrainingFabric { map, ..TrainingFabric::default() }
     }
 
     /// Changes the number of jobs that use uplinks.
@@ -49,6 +51,9 @@ impl TrainingFabric {
 impl TrainingState {
     /// A segment begins: finds the islands of the job's pods, and the time of its steps there.
     pub(super) fn place_job(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+        if let Some(map) = self.fabric.map.as_mut().filter(|_| std::mem::take(&mut self.fabric.has_new_labels)) {
+            Arc::make_mut(map).regroup_slices(&ctx.store.nodes.cluster);
+        }
         let Some(map) = self.fabric.map.clone().filter(|_| ctx.scenario.training[at].communication.is_some()) else {
             return;
         };
@@ -91,7 +96,7 @@ impl TrainingState {
         let load = &mut self.fabric.load;
         let changed = match links {
             LinkKind::Island if !map.island(node).is_some() => false,
-            LinkKind::Island => load.islands.insert(map.island(node), share) != Some(share),
+            LinkKind::Island => load.island_links.insert(node, share) != Some(share),
             LinkKind::Network => load.nodes.insert(node, share) != Some(share),
         };
         for at in (0..self.jobs.len()).filter(|_| changed) {

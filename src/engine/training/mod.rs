@@ -17,7 +17,7 @@ use super::apiserver;
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcome};
-use crate::store::{ChangeKind, JobSetChange, ObjectStore, PodChange};
+use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange};
 use crate::training_model::{
     PlanStart, SavedProgress, SegmentEnd, SegmentPlan, UNIT_FACTOR, WorkLedger, plan_from_start,
 };
@@ -178,6 +178,7 @@ impl TrainingState {
                 jobset
             }
             ChangeKind::Node(node, change) => {
+                self.fabric.has_new_labels |= matches!(change, NodeChange::Spec | NodeChange::Created);
                 for at in 0..self.jobs.len() {
                     if let Some(hosts) = &mut self.jobs[at].hosts {
                         hosts.node_changed(node, change);

@@ -8,6 +8,7 @@
 use super::patch::{merge, put};
 use super::policy;
 use serde_json::{Map, Value, json};
+use sim_api::spec::keys::KUEUE_QUEUE;
 
 pub const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 /// Name of the training container, and often of the replicatedJob that contains it.
@@ -66,6 +67,10 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
         if let Some(values) = metadata.get(list).filter(|v| v.as_object().is_some_and(|v| !v.is_empty())) {
             head[list] = values.clone();
         }
+    }
+    // Kueue queues the TrainJob, whose pods are those of the JobSet.
+    if let Some(queue) = train_job.pointer("/metadata/labels").and_then(|labels| labels.get(KUEUE_QUEUE)) {
+        head["labels"][KUEUE_QUEUE] = queue.clone();
     }
     json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": head, "spec": plan.spec})
 }

@@ -68,7 +68,7 @@ pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, result: &[String]) -
     if !first.is_empty() {
         error.suggest(format!("found only {}{more}", first.join(", ")));
     }
-    error.legal("at least one object of kind JobSet");
+    error.legal("a JobSet, or an object that contains one, such as a TrainJob; no Job, PyTorchJob or other workload");
     error
 }
 

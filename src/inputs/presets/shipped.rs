@@ -14,7 +14,8 @@ macro_rules! shipped {
 }
 
 shipped!(
-    "aks-gb300", "eks-p6-b200", "flat-5000", "gke-a3-mega", "gke-tpu-v5p", "gke-tpu-v6e", "gpu-h100-15k",
+    "aks-gb300", "eks-p5", "eks-p6-b200", "flat-5000", "gke-a3-high", "gke-a3-mega", "gke-a3-ultra", "gke-a4",
+    "gke-a4x", "gke-a4x-max", "gke-tpu-7x", "gke-tpu-v5e", "gke-tpu-v5p", "gke-tpu-v6e", "gpu-h100-15k",
     "gpu-h100-256", "gpu-nvl72-1152", "gpu-nvl72-5000", "small-16", "tpu-18x16", "tpu-5000", "tpu-65k", "tpu-68x64",
     "tpu-v5p-17x64", "tpu-v6e-64", "tpu7x-5000", "tpu7x-65k",
 );

@@ -75,8 +75,8 @@ impl LoadedScenario {
             n => format!("{path} ({n} times)"),
         };
         let mut all: Vec<String> = self.unmodelled.iter().map(field).collect();
-        if !self.scenario.topology.slices.is_empty() {
-            all.push("topology.slices: a slice that lost a cube is not formed again".to_owned());
+        if !self.scenario.topology.slices.is_empty() && self.scenario.slice_formation.is_none() {
+            all.push("topology.slices: a slice that lost a cube is not formed again without sliceFormation".to_owned());
         }
         all
     }
@@ -149,16 +149,20 @@ pub fn parse_scenario(
     };
     let names = (metadata("name"), metadata("description"));
     let others = (&others, &traces);
+    let submitted = loaded.jobsets.len();
     let mut scenario = assemble(&node, names, topology, loaded.jobsets, others, &mut report);
     let (others, traces) = others;
+    let mut with_kueue = loaded.kueue;
+    with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
+    if with_kueue.is_empty() {
+        surroundings::assume_admission(&mut scenario, submitted);
+    }
     cross::check(&scenario, others, &loaded.written, &mut report.found);
     let experiment = experiment::read(&node, &mut report);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
-    let mut with_kueue = loaded.kueue;
-    with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
     unmodelled.extend(add_kueue(&mut scenario, &with_kueue)?);
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
@@ -218,7 +222,11 @@ pub fn scenario_from_manifests(
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
     let traces = traces::load((&node, "faultProcesses"), &none, &mut Vec::new(), &mut report);
     let all = (&others, &traces);
+    let count = submitted.len();
     let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
+    if manifests.kueue.is_empty() {
+        surroundings::assume_admission(&mut scenario, count);
+    }
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
@@ -314,6 +322,7 @@ fn assemble(
     let fault_processes = faults::processes::read(node, (&inputs, traces), stop.at, report);
     let node_repair = node_repair::repair(node, &fault_processes, report);
     let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
+    let slice_formation = node_repair::slice_formation(node, &topology, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
@@ -335,6 +344,7 @@ fn assemble(
         fault_processes,
         node_repair,
         node_spares,
+        slice_formation,
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,

@@ -1,10 +1,12 @@
-//! Reads `nodeRepair` and `nodeSpares`: the repair of nodes after random faults, and the spare nodes that replace them.
+//! Reads `nodeRepair`, `nodeSpares` and `sliceFormation`: the repair of nodes after random faults, the spare nodes that
+//! replace them, and the replacement of lost cubes.
 
 use super::cross::CrossInputs;
 use super::faults::targets::label;
 use crate::{dist, node_repair, read};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode, topology::node_names};
-use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
+use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults, TopologySpec};
+use sim_base::random::Distribution;
 
 /// Reads `nodeRepair`. At least one fault process must depend on it.
 pub fn repair(scenario: &YamlNode, processes: &[RandomFaults], report: &mut DiagnosticReport) -> Option<NodeRepair> {
@@ -52,4 +54,15 @@ pub fn spares(
         take_over: read::duration(node, "takeOver").unwrap_or_default(),
         hand_back: read::boolean(node, "handBack").unwrap_or(false),
     })
+}
+
+/// Reads `sliceFormation`, which needs slices in the topology.
+pub fn slice_formation(
+    scenario: &YamlNode, topology: &TopologySpec, report: &mut DiagnosticReport,
+) -> Option<Distribution> {
+    let node = scenario.get("sliceFormation")?;
+    if topology.slices.is_empty() {
+        report.error(node.at, "sliceFormation has no effect: the topology has no slices");
+    }
+    Some(dist::delay(Some(scenario), "sliceFormation", report))
 }

@@ -31,6 +31,22 @@ fn existing_workloads(scenario: &ScenarioSpec) -> impl Iterator<Item = String> {
     (count > 0).then(|| format!("{EXISTING_WORKLOADS}: {count}")).into_iter()
 }
 
+/// Resumes the first `count` JobSets if they wait in a queue, as if Kueue, whose objects are missing, admitted them at
+/// once. A scenario whose actions send requests or name the JobSet decides itself when the JobSet starts.
+pub fn assume_admission(scenario: &mut ScenarioSpec, count: usize) {
+    let faults = &scenario.faults;
+    for submitted in scenario.jobsets.iter_mut().take(count).filter(|s| s.jobset.kueue_queue().is_some()) {
+        let decides = |action: &FaultAction| match action {
+            FaultAction::ResumeJobSet(name) | FaultAction::SuspendJobSet(name) => *name == submitted.jobset.name,
+            FaultAction::Request(_) => true,
+            _ => false,
+        };
+        if submitted.jobset.spec.suspend && !faults.iter().any(|fault| decides(&fault.action)) {
+            submitted.jobset.resume();
+        }
+    }
+}
+
 /// Without its objects, Kueue is not simulated.
 fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String> {
     let queue = submitted.jobset.kueue_queue()?;

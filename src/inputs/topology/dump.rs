@@ -244,7 +244,13 @@ impl ClusterDump {
     }
 
     /// Adds the objects of another file. Its Nodes are omitted.
-    pub(super) fn with_pods_of(mut self, file: ClusterDump) -> ClusterDump {
+    pub(super) fn with_pods_of(self, file: ClusterDump) -> ClusterDump {
+        self.with(ClusterDump { nodes: Vec::new(), ..file })
+    }
+
+    /// Adds the objects of another dump.
+    pub(super) fn with(mut self, file: ClusterDump) -> ClusterDump {
+        self.nodes.extend(file.nodes);
         self.pods.extend(file.pods);
         for (kind, number) in file.others {
             *self.others.entry(kind).or_default() += number;

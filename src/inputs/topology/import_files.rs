@@ -3,6 +3,14 @@
 use super::dump::{ClusterDump, DumpObject};
 use crate::files::{open_dump, read_dump};
 use crate::text::diagnostic::Diagnostics;
+use std::io::{Read, Seek, SeekFrom};
+
+/// Size in bytes from which a file is read by two threads; a smaller one takes less than 0.1 s.
+const HALVED_FROM: u64 = 1 << 25;
+/// Bytes at the middle of a file that are searched for the end of an object. A Node or a Pod is smaller.
+const SEARCHED: usize = 1 << 18;
+/// The end of an object of a list and the beginning of the next one, as kubectl indents them.
+const BETWEEN_OBJECTS: &[u8] = b"\n        },\n        {";
 
 /// Reads JSON files with Nodes and with Pods, each in a thread of its own, and converts the Nodes before all Pods are
 /// read. The dump has no Nodes. Returns `None` if a file is not JSON, has errors or cannot be read a second time: the
@@ -11,14 +19,46 @@ pub(super) fn read_json<T>(
     nodes: &str, pods: &[String], convert: impl FnOnce(Vec<DumpObject>) -> T,
 ) -> Option<(T, ClusterDump)> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = pods.iter().map(|file| scope.spawn(|| ClusterDump::of_json(open_dump(file)?))).collect();
-        let mut dump = open_dump(nodes).and_then(ClusterDump::of_json);
+        let threads: Vec<_> = pods.iter().map(|file| scope.spawn(|| read_file(file))).collect();
+        let mut dump = read_file(nodes);
         let converted = dump.as_mut().map(|dump| convert(std::mem::take(&mut dump.nodes)));
         for thread in threads {
             let pods = thread.join().ok().flatten();
             dump = dump.zip(pods).map(|(dump, pods)| dump.with_pods_of(pods));
         }
         converted.zip(dump)
+    })
+}
+
+fn read_file(path: &str) -> Option<ClusterDump> {
+    read_halves(path).or_else(|| ClusterDump::of_json(open_dump(path)?))
+}
+
+/// Reads a large list in two threads. Returns `None` if it is not indented like the output of kubectl.
+///
+/// The first half is completed to a list, and the second one begins with the start of a list. If the file is not cut
+/// between two objects of its list, the brackets of the first half do not match, and it cannot be read.
+fn read_halves(path: &str) -> Option<ClusterDump> {
+    let mut file = open_dump(path)?;
+    let length = file.metadata().ok()?.len();
+    let middle = (length >= HALVED_FROM).then_some(length / 2)?;
+    file.seek(SeekFrom::Start(middle)).ok()?;
+    let mut searched = Vec::new();
+    file.take(SEARCHED as u64).read_to_end(&mut searched).ok()?;
+    let found = searched.windows(BETWEEN_OBJECTS.len()).position(|bytes| bytes == BETWEEN_OBJECTS)?;
+    let comma = BETWEEN_OBJECTS.iter().position(|byte| *byte == b',')?;
+    let end = middle + (found + comma) as u64;
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            let mut file = open_dump(path)?;
+            file.seek(SeekFrom::Start(end + 1)).ok()?;
+            ClusterDump::of_json(b"{\"kind\":\"List\",\"items\":[".as_slice().chain(file))
+        });
+        let first = ClusterDump::of_json(open_dump(path)?.take(end).chain(b"],\"kind\":\"List\"}".as_slice()));
+        let (first, second) = first.zip(second.join().ok().flatten())?;
+        //  The objects of a typed list have no kind, which only one half knows.
+        let has_kinds = |dump: &ClusterDump| !dump.others.contains_key("");
+        (has_kinds(&first) && has_kinds(&second)).then(|| first.with(second))
     })
 }
 

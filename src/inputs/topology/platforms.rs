@@ -10,8 +10,6 @@ pub(super) const NODE_POOL: &str = "cloud.google.com/gke-nodepool";
 pub(super) const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
 pub(super) const CLIQUE: &str = "nvidia.com/gpu.clique";
 pub(super) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
-/// Label of a cube of 4x4x4 chips.
-pub(super) const TPU_CUBE: &str = "cloud.google.com/gke-tpu-partition-4x4x4-id";
 
 /// Origin of the labels of regions and zones.
 pub(super) const KUBERNETES: &str = "Kubernetes";
@@ -68,7 +66,7 @@ const NVLINK: (IslandKind, IslandCondition) = (IslandKind::NvLink, IslandConditi
 pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
     level("topology.kubernetes.io/region", "region", KUBERNETES),
     level(keys::ZONE, "zone", KUBERNETES),
-    level("cloud.google.com/gce-topology-block", "block", "GKE"),
+    level(keys::TPU_BLOCK, "block", "GKE"),
     //  A sub-block of A4X machines is one NVL72 rack.
     island(CLIQUE, "clique", NVLINK, "NVIDIA GPU operator"),
     island("ds.coreweave.com/nvlink.domain", "nvlink-domain", NVLINK, "CoreWeave"),
@@ -90,7 +88,7 @@ pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
         "AWS",
     ),
     //  With dynamic slicing, a node pool is a cube, and Slices join cubes during the life of the nodes.
-    island(TPU_CUBE, "cube", (IslandKind::Ici, IslandCondition::Any), "GKE dynamic slicing"),
+    island(keys::TPU_CUBE, "cube", (IslandKind::Ici, IslandCondition::Any), "GKE dynamic slicing"),
     island(NODE_POOL, "node-pool", (IslandKind::Ici, IslandCondition::TpuSlice), "GKE"),
     level(keys::TPU_SLICE, "slice", "GKE slice controller"),
     level("cloud.google.com/gke-tpu-slice-16x16-id", "slice-16x16", "GKE sub-slicing"),

@@ -2,17 +2,15 @@
 //! slice get the label that the controller sets, so that exclusive placement and the fabric use it.
 
 use super::inferred_links::CUBE_SIDE;
-use super::platforms::{TPU_CUBE, shape_of};
+use super::platforms::shape_of;
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};
 use serde_json::{Value, json};
 use sim_api::admission::names;
-use sim_api::spec::keys::TPU_SLICE;
+use sim_api::spec::keys::{TPU_BLOCK, TPU_CUBE, TPU_SLICE};
 use sim_api::spec::{FormedSlice, NamedNode, NodeNumbers, NodePool, TopologySpec};
 use std::collections::BTreeMap;
 
-/// Label of the superpod of a node. Optical switches connect the cubes of one superpod.
-const BLOCK: &str = "cloud.google.com/gce-topology-block";
 /// Maximum number of cubes that an error lists.
 const LISTED_MAX: usize = 10;
 
@@ -40,7 +38,7 @@ fn cubes(topology: &TopologySpec) -> BTreeMap<String, CubeNodes> {
             let Some(cube) = numbers.label(pool, TPU_CUBE) else { continue };
             let cube = cubes.entry(cube).or_default();
             cube.nodes.push((p, numbers.node));
-            cube.block = numbers.label(pool, BLOCK);
+            cube.block = numbers.label(pool, TPU_BLOCK);
         }
     }
     cubes
@@ -105,7 +103,7 @@ fn check(
         blocks.push(&known.block);
     }
     if blocks.windows(2).any(|pair| pair[0] != pair[1]) {
-        let message = format!("the cubes of a slice must be in one block, that is, have the same {BLOCK}");
+        let message = format!("the cubes of a slice must be in one block, that is, have the same {TPU_BLOCK}");
         report.error(at("cubes"), message);
     }
 }

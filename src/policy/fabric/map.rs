@@ -17,6 +17,8 @@ pub struct FabricMap {
     pub levels: Vec<FabricLevel>,
     island_of: Vec<IslandId>,
     accelerators: Vec<u32>,
+    /// Slices of cubes by name.
+    slices: BTreeMap<String, IslandId>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,12 +46,22 @@ pub type Uplink = (usize, DomainId);
 /// What reduces the rates of links at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FabricLoad {
-    /// Factor of the rate of an island's links.
-    pub islands: BTreeMap<IslandId, f64>,
+    /// Factor of the rate of the links of an island, for each node with degraded ones. The smallest applies.
+    pub island_links: BTreeMap<NodeId, f64>,
     /// Factor of the network rate of a node.
     pub nodes: BTreeMap<NodeId, f64>,
     /// Number of jobs that send over an uplink.
     pub users: BTreeMap<Uplink, u32>,
+}
+
+impl FabricLoad {
+    /// Returns the factor of the rate of the links between these nodes of one island.
+    pub fn island_factor(&self, nodes: &[NodeId]) -> f64 {
+        if self.island_links.is_empty() {
+            return 1.0;
+        }
+        nodes.iter().filter_map(|node| self.island_links.get(node)).copied().fold(1.0, f64::min)
+    }
 }
 
 impl FabricMap {
@@ -108,7 +120,22 @@ impl FabricMap {
                 links: torus.map(|links| IslandLinks::new(&links, accelerators)),
                 nodes_per_island: nodes.len() as u32,
             });
-            nodes.iter().for_each(|node| self.island_of[node.ix()] = island);
+            self.slices.insert(slice.name.clone(), island);
+        }
+        self.regroup_slices(cluster);
+    }
+
+    /// Puts each node into the island of the slice that its label names, or into that of the topology.
+    pub fn regroup_slices(&mut self, cluster: &ClusterBuilder) {
+        if self.slices.is_empty() {
+            return;
+        }
+        self.island_of.clone_from(&cluster.island);
+        let labelled = TopologyDomains::build(cluster, TPU_SLICE);
+        for (name, nodes) in labelled.values.iter().zip(&labelled.nodes) {
+            if let Some(island) = self.slices.get(name) {
+                nodes.iter().for_each(|node| self.island_of[node.ix()] = *island);
+            }
         }
     }
 

@@ -133,7 +133,7 @@ fn slowest_island(
     for island in islands {
         let nodes = island.nodes.len() as u32;
         let accelerators: u32 = island.nodes.iter().map(|node| map.accelerators(*node)).sum();
-        let factor = load.islands.get(&island.island).copied().unwrap_or(1.0);
+        let factor = load.island_factor(&island.nodes);
         let kind = Some((map.pool(island.island), nodes, accelerators, factor));
         if std::mem::replace(&mut before, kind) == kind {
             continue;

@@ -1,7 +1,7 @@
 //! `new`: writes a scenario for a manifest, without questions.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{experiment_input, fitting_topology::shipped_by_size};
+use crate::cli::inputs::{experiment_input, shipped_clusters::shipped_by_size};
 use crate::cli::output;
 use sim_analysis::metrics::{RestartFold, RestartOutcome};
 use sim_api::spec::{ScenarioSpec, TopologySpec};

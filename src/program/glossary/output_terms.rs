@@ -64,6 +64,7 @@ fn code_columns(name: &str) -> Vec<TableColumn> {
         "pods" => columns::PODS.to_vec(),
         "nodes" => columns::NODES.to_vec(),
         "ledger" => columns::LEDGER.to_vec(),
+        "fragmentation" => columns::FRAGMENTATION.to_vec(),
         "control_plane" => columns::CONTROL_PLANE.to_vec(),
         _ => panic!("output_terms.yaml: unknown list of columns {name:?}"),
     }

@@ -326,6 +326,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        slice_formation: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,

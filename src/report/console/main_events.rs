@@ -129,6 +129,11 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             let separator = if message.is_empty() { "" } else { ": " };
             format!("PodGroup {group}: condition PodGroupScheduled is {status} ({reason}){separator}{message}")
         }
+        Body::SliceForming { slice, replaced } => {
+            let cubes = if replaced == 1 { "cube" } else { "cubes" };
+            format!("slice {}: {replaced} {cubes} lost, formed again with others", run.names.text(slice))
+        }
+        Body::SliceFormed { slice } => format!("slice {}: formed", run.names.text(slice)),
         Body::JobSetDeleted { jobset } => format!("JobSet {} deleted", name(jobset)),
         Body::NodeState { node, ready } => {
             let state = match ready {

@@ -5,12 +5,12 @@ use super::map_colors::{SPARE, STRANDED_NODE};
 use super::timeline_figure;
 use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow, marks, moments};
-use sim_analysis::capacity::NodeGroups;
+use sim_analysis::capacity::CountedGroups;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
-use sim_base::{NodeId, SimTime};
-use sim_policy::topology::{ClusterBuilder, FreeNodes, free_nodes};
+use sim_base::SimTime;
+use sim_policy::topology::{FreeNodes, free_nodes};
 
 const LARGEST: Rgb = PALETTE[2];
 
@@ -48,32 +48,20 @@ pub fn fragmentation(
 
 /// Returns two lanes for each kind of group with several nodes: all free nodes, and the largest free part of a group.
 fn lanes(run: &RunView<'_>, states: &NodeStates, moments: &[SimTime]) -> Vec<TimelineLane> {
-    let topology = &run.scenario.topology;
-    let mut columns = vec!["pods".to_owned()];
-    columns.extend(topology.pools.iter().map(|pool| pool.accelerator.clone()));
-    let cluster = ClusterBuilder::build(topology, &columns);
-    let has_accelerators = cluster.accelerators.iter().any(|accelerators| *accelerators > 0);
-    let counts = |node: &NodeId| !has_accelerators || cluster.accelerators[node.ix()] > 0;
-    let jobsets = run.scenario.jobsets.iter().map(|submitted| &submitted.jobset);
     let mut lanes = Vec::new();
-    for groups in NodeGroups::of_placement(topology, &cluster, jobsets) {
-        let nodes = groups.nodes.iter().map(|nodes| nodes.iter().copied().filter(counts).collect::<Vec<NodeId>>());
-        let nodes: Vec<Vec<NodeId>> = nodes.filter(|nodes| !nodes.is_empty()).collect();
+    for CountedGroups { name, nodes } in CountedGroups::of_scenario(run.scenario) {
         let (largest, all) = (nodes.iter().map(Vec::len).max().unwrap_or(0), nodes.iter().map(Vec::len).sum::<usize>());
-        if largest < 2 {
-            continue;
-        }
         let free: Vec<FreeNodes> =
             moments.iter().map(|at| free_nodes(&nodes, |node| is_held(states.at(node.ix(), *at)))).collect();
         let layer = |color, of: fn(&FreeNodes) -> usize| (color, changes(free.iter().map(of)));
         lanes.push(TimelineLane {
-            label: format!("free, by {}", groups.name),
+            label: format!("free, by {}", name),
             note: format!("full height: {} in {}", count(all as u64, "node"), count(nodes.len() as u64, "group")),
             full_height: all as u32,
             layers: vec![layer(SPARE, |free| free.nodes - free.stranded), layer(STRANDED_NODE, |free| free.stranded)],
         });
         lanes.push(TimelineLane {
-            label: format!("most in one {}", groups.name),
+            label: format!("most in one {}", name),
             note: format!("full height: {} nodes", thousands(largest as u64)),
             full_height: largest as u32,
             layers: vec![layer(LARGEST, |free| free.largest)],

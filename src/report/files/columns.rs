@@ -128,3 +128,17 @@ pub const CONTROL_PLANE: [TableColumn; 7] = [
         "`true` if a restart spent at least 10 % of its critical path waiting for the resource",
     ),
 ];
+
+/// Columns of `fragmentation.csv` except `digest`.
+pub const FRAGMENTATION: [TableColumn; 6] = [
+    TableColumn::new("time", "s", "time of the change; the values are valid until the next row of the same groups"),
+    TableColumn::new(
+        "groups",
+        "",
+        "kind of the groups: `island`, the name of a network level, or an exclusive-topology key with other groups",
+    ),
+    TableColumn::new("free", "nodes", "nodes that are ready and on which no pod is bound, starting, running or stopping"),
+    TableColumn::new("whole", "groups", "groups whose nodes are all free"),
+    TableColumn::new("largest", "nodes", "largest number of free nodes in one group: the largest slice that still fits"),
+    TableColumn::new("stranded", "nodes", "free nodes in groups with a node that is not free"),
+];

@@ -5,6 +5,7 @@
 
 use super::columns;
 use crate::table::{Table, TableColumn};
+use sim_analysis::capacity::{self, CountedGroups, FragmentationRow};
 use sim_analysis::format;
 use sim_analysis::format::{exact_seconds, exact_time};
 use sim_analysis::metrics::RunView;
@@ -39,6 +40,11 @@ pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
     if let Some((of_pods, of_nodes)) = &run.folded.tables {
         all.push(("pods", pods(run, of_pods.rows())));
         all.push(("nodes", nodes(run, of_nodes.rows())));
+        let groups = CountedGroups::of_scenario(run.scenario);
+        if !groups.is_empty() {
+            let rows = capacity::fragmentation(&groups, of_pods.rows(), of_nodes.rows());
+            all.push(("fragmentation", fragmentation(run, &rows)));
+        }
     }
     all
 }
@@ -126,6 +132,17 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeMetrics]) -> Table {
     let all = 0..run.names.nodes.len();
     let all = all.map(|i| (i, rows.get(i).unwrap_or(&untouched)));
     table(&columns::NODES, all.map(row), run)
+}
+
+/// Returns `fragmentation.csv` with the free nodes of each kind of group after each change.
+pub fn fragmentation(run: &RunView<'_>, rows: &[FragmentationRow]) -> Table {
+    let row = |r: &FragmentationRow| {
+        let numbers = [r.free.nodes, r.free.whole_groups, r.free.largest, r.free.stranded];
+        let mut row = vec![exact_time(r.at), r.groups.clone()];
+        row.extend(numbers.iter().map(usize::to_string));
+        row
+    };
+    table(&columns::FRAGMENTATION, rows.iter().map(row), run)
 }
 
 /// Returns `ledger.csv`. The accelerator seconds add up to installed accelerators × wall time.

@@ -138,6 +138,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        slice_formation: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,

@@ -71,7 +71,7 @@ const CASES: &[PlatformCase<'_>] = &[
             ("cloud.google.com/gce-topology-block", "b"),
             ("cloud.google.com/gce-topology-subblock", "{}"),
         ],
-        (IslandKind::None, 1),
+        (IslandKind::NvLink, 1),
         &["level block", "level subblock"],
     ),
     (
@@ -102,7 +102,7 @@ const CASES: &[PlatformCase<'_>] = &[
             ("topology.k8s.aws/network-node-layer-1", "a"),
             ("topology.k8s.aws/network-node-layer-3", "{}"),
         ],
-        (IslandKind::None, 1),
+        (IslandKind::NvLink, 1),
         &["level capacity-block", "level layer-1", "level layer-3"],
     ),
     (GPU, 4, &[("topology.k8s.aws/ultraserver-id", "{}")], (IslandKind::NvLink, 2), &[]),

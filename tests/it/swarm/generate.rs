@@ -116,6 +116,9 @@ pub fn draw_case(seed: u64) -> Case {
     let mut scenario = json!({"apiVersion": "jobset-sim/v1alpha1", "kind": "Scenario", "metadata": {"name": "swarm"},
         "topology": cluster.topology, "controlPlane": environment::control_plane(d), "timing": environment::timing(d),
         "seed": seed});
+    if !scenario["topology"]["slices"].is_null() {
+        scenario["sliceFormation"] = json!("30s");
+    }
     let late = d.one_in(4).then(|| format!("{}s", d.between(0, 90)));
     let mut files = Vec::new();
     scenario["jobSets"] = place_manifests(d, &jobsets, late, &mut files).into();

@@ -159,7 +159,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         let does = d.pick(if pods {
             &["Hang", "Corrupt"][..]
         } else if communicates {
-            &["Hang", "Slow", "Corrupt", "Degrade"]
+            &["Hang", "Slow", "Corrupt", "Degrade", "Degrade", "Degrade"]
         } else {
             &["Hang", "Slow", "Corrupt"]
         });
@@ -175,7 +175,10 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         match does {
             "Hang" if d.one_in(4) => {}
             "Hang" => process["detectedAfter"] = delay(d),
-            "Degrade" => process["bandwidth"] = json!(d.pick(&[1.0, 0.889, 0.001])),
+            "Degrade" => {
+                process["bandwidth"] = json!(d.pick(&[1.0, 0.889, 0.001]));
+                process["links"] = json!(d.pick(&["Island", "Network"]));
+            }
             "Slow" => process["factor"] = json!(d.pick(&[1.0, 1.3, 40.0])),
             _ => process["foundAfter"] = delay(d),
         }

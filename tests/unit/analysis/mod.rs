@@ -1,5 +1,6 @@
 //! Tests of `sim_analysis`.
 
+mod capacity;
 mod experiment;
 mod format;
 mod metrics;

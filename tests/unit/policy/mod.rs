@@ -6,3 +6,4 @@ mod failure;
 mod job;
 mod placement;
 mod quality;
+mod slices;

@@ -98,6 +98,7 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::PodGc => "pod garbage collection, every 20 s, 40 s after the Node was removed",
         TicketWait::SilentNode => "an unresponsive node, until it is repaired or deleted",
         TicketWait::Restart => "restart of a controller",
+        TicketWait::SliceFormation => "formation of a TPU slice",
     }
 }
 
@@ -181,5 +182,6 @@ pub fn doing(waited: TicketWait) -> &'static str {
         TicketWait::PodGc => "{of} waits for pod garbage collection",
         TicketWait::SilentNode => "{of} cannot terminate",
         TicketWait::Restart => "the controller is down",
+        TicketWait::SliceFormation => "a TPU slice is formed again",
     }
 }

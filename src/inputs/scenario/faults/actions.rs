@@ -46,13 +46,19 @@ pub(crate) fn is_silent(does: Option<&str>) -> bool {
 
 pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &mut DiagnosticReport) -> RandomAction {
     let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
-    let of = [("detectedAfter", "Hang"), ("factor", "Slow"), ("foundAfter", "Corrupt"), ("bandwidth", "Degrade")];
+    let of = [
+        ("detectedAfter", "Hang"),
+        ("factor", "Slow"),
+        ("foundAfter", "Corrupt"),
+        ("bandwidth", "Degrade"),
+        ("links", "Degrade"),
+    ];
     for (key, word) in of {
         match node.get(key) {
             Some(value) if written != Some(word) => {
                 report.error(value.at, format!("{key} requires does: {word}"));
             }
-            None if written == Some(word) && word != "Hang" => {
+            None if written == Some(word) && !["detectedAfter", "links"].contains(&key) => {
                 let does = node.get("does").map_or(node.at, |does| does.at);
                 report.error(does, format!("does: {word} requires {key}"));
             }
@@ -67,7 +73,7 @@ pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &
         Some("Hang") => RandomAction::Hang { detected_after: time(node, "detectedAfter", report), exit_code },
         Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
         Some("Degrade") => RandomAction::Degrade {
-            links: match node.get("on").and_then(YamlNode::as_str) {
+            links: match ["links", "on"].iter().find_map(|key| node.get(key)).and_then(YamlNode::as_str) {
                 Some("Island") => LinkKind::Island,
                 _ => LinkKind::Network,
             },

@@ -76,11 +76,15 @@ pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
             .example("1.3"),
         field("bandwidth", Number(0.001, 1.0))
             .doc(
-                "For `Degrade`: share of the bandwidth that remains until `backAfter` has elapsed. With \
-                 `on: Island`, of the links within the island; otherwise, of the network ports of the nodes. If \
-                 several faults affect a link, the smallest share applies.",
+                "For `Degrade`: share of the bandwidth that remains until `backAfter` has elapsed. If several faults \
+                 affect a link, the smallest share applies.",
             )
             .example("0.889"),
+        field("links", OneOf(&["Island", "Network"]))
+            .doc(
+                "For `Degrade`: whether the links within the islands or the network ports of the nodes are degraded.",
+            )
+            .otherwise("`Island` with `on: Island`, else `Network`"),
         field("foundAfter", DELAY)
             .doc("For `Corrupt`: time from the fault until the corruption is discovered.")
             .example("{exponential: {mean: 6h}}"),

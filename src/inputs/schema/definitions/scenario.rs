@@ -52,6 +52,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
         BODY[9],
         BODY[10],
         BODY[11],
+        BODY[12],
         EXPERIMENTS,
     ],
 };
@@ -59,7 +60,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
 /// Fields that can be set for a run without a scenario file.
 pub static SETTINGS: ObjectSchema = ObjectSchema { kind: "Settings", fields: &BODY };
 
-static BODY: [FieldSchema; 12] = [
+static BODY: [FieldSchema; 13] = [
     field("controlPlane", Object(&CONTROL_PLANE))
         .doc("Client rates, versions and feature gates of the control plane.")
         .example("{preset: stock}"),
@@ -92,6 +93,14 @@ static BODY: [FieldSchema; 12] = [
         .doc("Spare nodes, which are cordoned until they replace nodes lost by random faults.")
         .otherwise("none")
         .example("{label: example.com/role=spare, takeOver: 10m}"),
+    field("sliceFormation", DELAY)
+        .doc(
+            "Time in which a slice of the topology that lost a cube is formed again with a free cube of its block, \
+             after its pods are gone. Its nodes have no slice label meanwhile. Free cubes are in no slice and have no \
+             pods.",
+        )
+        .otherwise("a slice that lost a cube is not formed again")
+        .example("{logNormal: {median: 30s, sigma: 0.5}}"),
     field("admissionChecks", List(&Object(&ADMISSION_CHECK)))
         .doc("Controllers of Kueue's AdmissionChecks, such as that of ProvisioningRequests.")
         .otherwise("checks stay Pending")

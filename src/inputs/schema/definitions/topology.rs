@@ -45,8 +45,8 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
         field("slices", List(&Object(&SLICE)))
             .doc(
                 "Slices of several TPU7x cubes that GKE's slice controller formed before the run (dynamic slicing). \
-                 Their nodes get the label cloud.google.com/gke-tpu-slice. A slice that lost a cube is not formed \
-                 again.",
+                 Their nodes get the label cloud.google.com/gke-tpu-slice. With `sliceFormation` of the scenario, a \
+                 slice that lost a cube is formed again.",
             )
             .otherwise("none")
             .example("[{name: slice-a, shape: 4x4x8, cubes: [cube-0, cube-1]}]"),

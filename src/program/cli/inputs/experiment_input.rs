@@ -179,11 +179,15 @@ impl InputSource {
                 let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
                 manifests.not_tried.clone_from(not_tried);
                 let topology = topology.as_ref().map(|(_, topology)| topology.clone());
-                let is_given = topology.is_some();
-                let load = |topology| sim_inputs::scenario_from_manifests(vec![manifests.clone()], topology, &sets);
-                load(topology).map_err(|mut errors| {
-                    if is_given {
-                        fitting_topology::suggest(&mut errors, |other| Some(load(Some(other)).ok()?.scenario));
+                let given = topology.as_ref().map(|topology| topology.name.clone());
+                let load = |topology, sets: &[FieldOverride]| {
+                    sim_inputs::scenario_from_manifests(vec![manifests.clone()], topology, sets)
+                };
+                load(topology, &sets).map_err(|mut errors| {
+                    if let Some(given) = given {
+                        // Overrides of the given topology do not apply to another one.
+                        let (sets, _) = sim_inputs::split_sets(&sets, &["topology"]);
+                        fitting_topology::suggest(&mut errors, &given, |other| Some(load(other, &sets).ok()?.scenario));
                     }
                     errors
                 })

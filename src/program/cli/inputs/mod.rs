@@ -8,8 +8,10 @@ pub mod feature_gates;
 pub mod fitting_topology;
 mod input_copies;
 mod loaded_run;
+mod nearest_topology;
 pub mod reduced_model;
 pub mod shell_words;
+pub mod shipped_clusters;
 pub mod stored_run;
 
 pub use dominant_assumptions::model_defaults;

@@ -2,7 +2,7 @@
 
 use super::place::read;
 use crate::cli::args::{FieldOverride, OutputFormat};
-use crate::cli::{failure::CommandFailure, output};
+use crate::cli::{failure::CommandFailure, inputs::fitting_topology, output};
 use serde_json::json;
 use sim_analysis::capacity::{BlastEffect, BlastRow, HitJobSet, blast_radius, fit};
 use sim_analysis::format::{column, count, seconds, thousands};
@@ -16,7 +16,7 @@ pub fn cli(
     let scenario = read(file, manifests, sets)?;
     let Some(rows) = blast_radius(&scenario, deleted_after)? else {
         let why = fit(&scenario, 1)?.blocked.into_iter().next();
-        return Err(CommandFailure::CannotBePlaced(why.unwrap_or_else(|| "the JobSets are not ready".to_owned())));
+        return Err(fitting_topology::refusal(&scenario, why.as_deref().unwrap_or("the JobSets are not ready")));
     };
     match format {
         OutputFormat::Json => {

@@ -3,7 +3,8 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputFormat, path_value};
 use crate::cli::failure::CommandFailure;
-use crate::cli::{inputs::ExperimentInput, output};
+use crate::cli::inputs::{ExperimentInput, fitting_topology};
+use crate::cli::output;
 use sim_analysis::capacity::{FitResult, GroupUse, JobUse, PlacementReport, fit};
 use sim_analysis::format::{column, count, thousands};
 use sim_api::spec::ScenarioSpec;
@@ -59,7 +60,7 @@ pub fn fit_cli(args: &FitArgs) -> Result<(), CommandFailure> {
     let scenario = read(&args.file, &args.manifests, &args.sets)?;
     let result = fit(&scenario, args.max)?;
     let title = fit_title(&scenario.topology.name, &result);
-    print(&result, &title, args.format, false)
+    print(&scenario, &result, &title, (args.format, false))
 }
 
 pub fn place_cli(
@@ -72,7 +73,7 @@ pub fn place_cli(
         0 => format!("{topology}: {what} does not fit"),
         _ => format!("{topology}: placement of {what}"),
     };
-    print(&result, &title, format, true)
+    print(&scenario, &result, &title, (format, true))
 }
 
 fn name_list(result: &FitResult) -> String {
@@ -91,7 +92,9 @@ fn fit_title(topology: &str, result: &FitResult) -> String {
 }
 
 /// Prints the result. Returns an error with exit code 4 if no copy fits.
-fn print(result: &FitResult, title: &str, format: OutputFormat, shows_jobs: bool) -> Result<(), CommandFailure> {
+fn print(
+    scenario: &ScenarioSpec, result: &FitResult, title: &str, (format, shows_jobs): (OutputFormat, bool),
+) -> Result<(), CommandFailure> {
     match format {
         OutputFormat::Json => output::json(result)?,
         OutputFormat::Text => output::text(&text(result, title, shows_jobs))?,
@@ -100,7 +103,7 @@ fn print(result: &FitResult, title: &str, format: OutputFormat, shows_jobs: bool
         return Ok(());
     }
     let why = result.blocked.first().map_or("the JobSet is not ready", String::as_str);
-    Err(CommandFailure::CannotBePlaced(why.to_owned()))
+    Err(fitting_topology::refusal(scenario, why))
 }
 
 fn text(result: &FitResult, title: &str, shows_jobs: bool) -> String {

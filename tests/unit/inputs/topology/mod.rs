@@ -1,4 +1,5 @@
 //! Tests of `sim_inputs::topology`.
 
+mod import_files;
 mod node_names;
 mod slices;

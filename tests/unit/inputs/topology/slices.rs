@@ -36,7 +36,7 @@ fn one_block() -> String {
 #[test]
 fn the_cubes_of_a_slice_are_one_torus_with_wraparound_and_have_its_label() {
     let topology = read(&one_block()).expect("a topology");
-    let cluster = ClusterBuilder::build(&topology, &["pods".to_owned(), "google.com/tpu".to_owned()]);
+    let mut cluster = ClusterBuilder::build(&topology, &["pods".to_owned(), "google.com/tpu".to_owned()]);
     let slices = TopologyDomains::build(&cluster, "cloud.google.com/gke-tpu-slice");
     assert_eq!(slices.values, ["b"]);
     let expected: Vec<NodeId> = (16..32).chain(48..64).map(NodeId).collect();
@@ -52,6 +52,19 @@ fn the_cubes_of_a_slice_are_one_torus_with_wraparound_and_have_its_label() {
     // A slice that lost a node has no wraparound.
     let Some(IslandLinks::Torus { axes, .. }) = map.links(map.island(NodeId(16)), 31) else { panic!("no torus") };
     assert!(axes.iter().all(|axis| !axis.wrapped));
+    // The first cube takes the place of the second one.
+    let mut map = map;
+    for (node, has_label) in (0..16).map(|node| (node, true)).chain((16..32).map(|node| (node, false))) {
+        let mut object = cluster.object(NodeId(node));
+        object.labels.remove("cloud.google.com/gke-tpu-slice");
+        if has_label {
+            object.labels.insert("cloud.google.com/gke-tpu-slice".to_owned(), "b".to_owned());
+        }
+        cluster.change(NodeId(node), &object);
+    }
+    map.regroup_slices(&cluster);
+    assert_eq!(map.island(NodeId(0)), map.island(NodeId(48)));
+    assert_eq!(map.island(NodeId(16)), cluster.island[16]);
 }
 
 #[test]
