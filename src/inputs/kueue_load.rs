@@ -33,12 +33,10 @@ const NODE: [(&str, i64); 3] = [("cpu", 96_000), ("memory", 256_000 << 30), ("po
 /// Most Workloads and nodes of a test.
 const LIMIT: u64 = 1_000_000;
 
-/// Returns whether a text is a generator file: it has cohorts with sets of queues, and no kind.
+/// Returns whether a text is a generator file: it has cohorts, which a scenario has not, and no kind.
 pub fn is_kueue_load(source: &SourceText) -> bool {
-    let has_queues = |node: &YamlNode| {
-        node.get("kind").is_none() && read::list(node, "cohorts").iter().any(|c| c.get("queuesSets").is_some())
-    };
-    source.text.contains("queuesSets") && yaml::parse(source).is_ok_and(|d| d.len() == 1 && has_queues(&d[0]))
+    let has_cohorts = |node: &YamlNode| node.get("kind").is_none() && node.get("cohorts").is_some();
+    source.text.contains("cohorts") && yaml::parse(source).is_ok_and(|d| d.len() == 1 && has_cohorts(&d[0]))
 }
 
 /// Reads a generator file, with `path=value` overrides.

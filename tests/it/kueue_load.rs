@@ -8,17 +8,17 @@ use sim_inputs::{SourceText, parse_kueue_load};
 /// the runner looks every 5 s. The rest is for requests.
 const END_S: f64 = 6.5;
 
-struct GeneratorFile {
+struct GeneratorFile<'a> {
     nominal: u32,
     policy: &'static str,
     interval_ms: u32,
     count: u32,
     /// Class, run time in ms, priority and CPUs.
     workloads: Vec<(&'static str, u32, i32, u32)>,
-    clients: &'static str,
+    clients: &'a str,
 }
 
-impl GeneratorFile {
+impl GeneratorFile<'_> {
     fn text(&self) -> String {
         let template = |(class, runtime_ms, priority, cpus): &(&str, u32, i32, u32)| {
             format!("{{className: {class}, runtimeMs: {runtime_ms}, priority: {priority}, request: {cpus}}}")
@@ -44,7 +44,7 @@ impl GeneratorFile {
     }
 }
 
-const ONE_CLASS: GeneratorFile =
+const ONE_CLASS: GeneratorFile<'static> =
     GeneratorFile { nominal: 100, policy: "Never", interval_ms: 1000, count: 10, workloads: Vec::new(), clients: "" };
 
 fn assert_close(actual: f64, expected: f64, tolerance: f64, what: &str) {
@@ -89,9 +89,9 @@ fn classes_are_admitted_in_the_order_of_their_priorities() {
     let workloads = vec![("low", 10_000, 50, 1), ("mid", 10_000, 100, 1), ("high", 10_000, 200, 1)];
     let file = GeneratorFile { nominal: 1, interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
     let outcome = file.run();
-    // One Workload runs at a time for 10 s, and 1 s later the next one is tried. A low one was there first; then the
-    // three high ones run, the three middle ones, and the other low ones.
-    let table = [("low", [0, 7, 8]), ("mid", [4, 5, 6]), ("high", [1, 2, 3])];
+    // All are created before Kueue observes the first one. One Workload runs at a time for 10 s, and 1 s later the next
+    // one is tried.
+    let table = [("low", [6, 7, 8]), ("mid", [3, 4, 5]), ("high", [0, 1, 2])];
     for (class, places) in table {
         let row = &outcome.workload_classes[class];
         let mean = 11.0 * f64::from(places.iter().sum::<u32>()) / 3.0;
@@ -105,13 +105,58 @@ fn classes_are_admitted_in_the_order_of_their_priorities() {
 #[test]
 fn with_preemption_the_highest_class_never_waits_for_a_lower_one() {
     let workloads = vec![("low", 10_000, 50, 1), ("high", 10_000, 200, 1)];
-    let file = GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 0, count: 3, workloads, ..ONE_CLASS };
+    let file = GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 300, count: 3, workloads, ..ONE_CLASS };
     let outcome = file.run();
     let (low, high) = (&outcome.workload_classes["low"], &outcome.workload_classes["high"]);
     assert_eq!((low.evictions, high.evictions), (1, 0));
-    assert_close(high.mean_time_to_observed_admission_s, 11.0, 0.8, "high");
+    // Created 0.6 s, 1.2 s and 1.8 s after the start; they run for 11 s each, one after the other.
+    assert_close(high.mean_time_to_observed_admission_s, 11.0 - 0.6, 0.3, "high");
     let last = low.mean_time_to_finish_s.max(high.mean_time_to_finish_s);
     assert_eq!(last, low.mean_time_to_finish_s, "the low ones end last");
+}
+
+#[test]
+fn workloads_created_before_the_informers_have_synced_wait_for_them() {
+    let file = GeneratorFile { interval_ms: 0, count: 1, workloads: vec![("small", 0, 0, 1)], ..ONE_CLASS };
+    let class = &file.run().workload_classes["small"];
+    // The runner observes the Workload 0.1 s after the start, Kueue 0.2 s after it; then as above.
+    assert_close(class.mean_time_to_observed_admission_s, 0.106, 1e-9, "observed admission");
+}
+
+#[test]
+fn a_node_is_created_with_five_requests_before_the_queues() {
+    let run = |nodes: u32| {
+        let clients = format!(
+            "topology:\n  name: default\n  levels:\n  - {{name: rack, count: 1, nodeLabel: rack}}\n  - {{name: node, \
+             count: {nodes}, nodeLabel: kubernetes.io/hostname, capacity: {{cpu: 96}}}}\n",
+        );
+        let workloads = vec![("small", 10_000, 0, 1)];
+        let file = GeneratorFile { interval_ms: 0, count: 1, workloads, clients: &clients, ..ONE_CLASS };
+        file.run().wall_s
+    };
+    // Each request takes 4 ms.
+    assert_close(run(200) - run(100), 100.0 * 5.0 * 0.004, 1e-6, "100 more nodes");
+}
+
+#[test]
+fn queues_with_equal_heads_take_turns() {
+    let queues = |class: &str, nominal: u32, count: u32| {
+        format!(
+            "  - {{className: {class}, count: 1, nominalQuota: {nominal}, borrowingLimit: 1, workloadsSets: [{{count: \
+             {count}, creationIntervalMs: 0, workloads: [{{className: {class}, runtimeMs: 1000, request: 1}}]}}]}}\n"
+        )
+    };
+    // Two queues borrow the only CPU of a third one.
+    let sets = [("first", 0, 100), ("second", 0, 100), ("lender", 1, 0)].map(|(class, n, count)| queues(class, n, count));
+    let text = format!("cohorts:\n- className: cohort\n  count: 1\n  queuesSets:\n{}", sets.concat());
+    let source = SourceText { file: "generator.yaml".to_owned(), text };
+    let outcome = run_load_test(&parse_kueue_load(&source, &[]).unwrap_or_else(|e| panic!("{e}")));
+    let mean = |class: &str| outcome.workload_classes[class].mean_time_to_finish_s;
+    let (first, second) = (mean("first"), mean("second"));
+    // 200 run times of 1 s, each followed by a pause of 1 s. If one queue were always first, the means would differ by
+    // 200 s.
+    assert_close((first + second) / 2.0, 100.5 * 2.0, 6.0, "both");
+    assert!((first - second).abs() < 60.0, "{first} {second}");
 }
 
 #[test]
@@ -139,6 +184,13 @@ fn a_generator_file_on_the_command_line_has_durations_in_the_common_notation_and
         assert_eq!(refused.status.code(), Some(2), "{option:?}: {message}");
         assert!(message.contains(&format!("{} has no effect", option[0])), "{message}");
     }
+    // A file with cohorts and no kind is a generator file, whatever else is wrong with it.
+    std::fs::write(&path, "cohorts: 3\n").expect("a file");
+    let wrong = program(&["run", &path]).output().expect("a program");
+    let message = String::from_utf8_lossy(&wrong.stderr);
+    assert!(message.starts_with("error: cohorts must be a list, found the integer 3\n"), "{message}");
+    assert_eq!(wrong.status.code(), Some(2), "{message}");
+    std::fs::write(&path, file.text()).expect("a file");
     let set = program(&["run", &path, "--set", "manager.requestsPerSecond=-1"]).output().expect("a program");
     let message = String::from_utf8_lossy(&set.stderr);
     assert!(message.contains("manager.requestsPerSecond"), "{message}");

@@ -3,6 +3,7 @@
 
 use super::clients::RateLimit;
 use super::recorder::QueueStatus;
+use super::start::KUEUE_RECONCILES;
 use super::world::{LoadEvent, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::Duration;
@@ -42,8 +43,14 @@ impl QueueReconciler {
 impl World<'_> {
     pub fn begin_queues(&mut self) {
         for queue in 0..self.queues.written.len() {
-            self.recorder.queue_observed(queue, QueueStatus::default(), self.now);
             self.enqueue_queue(queue);
+        }
+    }
+
+    /// The runner observes the new queues.
+    pub fn record_queues(&mut self) {
+        for queue in 0..self.queues.written.len() {
+            self.recorder.queue_observed(queue, QueueStatus::default(), self.now);
         }
     }
 
@@ -67,7 +74,10 @@ impl World<'_> {
         self.run_queue_worker();
     }
 
-    fn run_queue_worker(&mut self) {
+    pub fn run_queue_worker(&mut self) {
+        if self.now < KUEUE_RECONCILES {
+            return;
+        }
         while !self.queues.is_busy {
             let Some(queue) = self.queues.queue.pop_front() else { return };
             self.queues.queued.remove(&queue);

@@ -1,10 +1,12 @@
 //! The generator: one thread for each set of Workloads of each queue. A thread pauses, creates a Workload, and waits
-//! for the response.
+//! for the response. The threads are goroutines (`concurrent` in `runner/generator/generator.go`), so those whose
+//! pauses end at the same time continue in any order; here a hash of their names decides.
 
 use super::clients::RateLimit;
 use super::objects::{GeneratedQueue, pod_sets};
 use super::world::{LoadEvent, World};
 use sim_api::spec::kueue::{KueueLoadTest, KueueObjects, LoadTemplate, LoadWorkloads};
+use sim_base::random::StreamKey;
 use sim_base::{Duration, SimTime};
 use sim_kueue::workload::{PodSet, Workload, WorkloadStatus};
 use std::sync::Arc;
@@ -51,7 +53,11 @@ impl GeneratorThread<'_> {
 
 impl World<'_> {
     pub fn begin_generator(&mut self, begin: SimTime) {
-        for thread in 0..self.generator.threads.len() {
+        let threads = self.generator.threads.iter().enumerate();
+        let key = |own: &GeneratorThread<'_>| StreamKey::from_text(&own.queue).part(own.set_index as u64);
+        let mut threads: Vec<(StreamKey, usize)> = threads.map(|(thread, own)| (key(own), thread)).collect();
+        threads.sort_by_key(|(key, thread)| (key.0, *thread));
+        for (_, thread) in threads {
             self.continue_thread(thread, begin);
         }
     }

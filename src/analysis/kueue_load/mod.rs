@@ -13,6 +13,7 @@ mod outcome;
 mod recorder;
 mod runner;
 mod scheduler;
+mod start;
 mod world;
 
 pub use outcome::{LoadOutcome, QueueClassOutcome, WorkloadClassOutcome, run_load_test};

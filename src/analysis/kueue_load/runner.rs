@@ -1,6 +1,7 @@
 //! The test runner: completes evictions, and ends Workloads when they have been admitted for their runtime.
 
 use super::clients::RateLimit;
+use super::start::RUNNER_RECONCILES;
 use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::{Duration, SimTime};
@@ -53,7 +54,10 @@ impl World<'_> {
         self.run_runner_workers();
     }
 
-    fn run_runner_workers(&mut self) {
+    pub fn run_runner_workers(&mut self) {
+        if self.now < RUNNER_RECONCILES {
+            return;
+        }
         while self.runner.busy.len() < WORKERS {
             let Some(key) = self.runner.queue.pop_front() else { return };
             self.runner.queued.remove(&key);

@@ -5,6 +5,7 @@
 //! time, and the cycle waits for them. Then the other entries return to their queues, each followed by a request with
 //! its reason, for which the cycle waits as well.
 
+use super::start::KUEUE_RECONCILES;
 use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World};
 use sim_base::Duration;
 use sim_kueue::control::{Patch, PatchKind};
@@ -157,7 +158,10 @@ impl World<'_> {
         self.run_workers();
     }
 
-    fn run_workers(&mut self) {
+    pub fn run_workers(&mut self) {
+        if self.now < KUEUE_RECONCILES {
+            return;
+        }
         while self.workloads.busy.len() < WORKERS {
             let Some(key) = self.workloads.queue.pop_front() else { return };
             self.workloads.queued.remove(&key);

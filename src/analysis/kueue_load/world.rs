@@ -7,6 +7,7 @@ use super::objects::{nodes, objects};
 use super::recorder::Recorder;
 use super::runner::Runner;
 use super::scheduler::{SchedulerLoop, WorkloadReconciler};
+use super::start::{KUEUE_OBSERVES, KUEUE_RECONCILES, REQUESTS_PER_NODE, RUNNER_OBSERVES, RUNNER_RECONCILES};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::{Duration, SimTime};
 use sim_kueue::control::{Manager, Patch, REQUEUE_DELAY};
@@ -47,8 +48,11 @@ pub enum LoadEvent {
         queue: usize,
     },
     QueueObserved,
-    /// Kueue observes the new ClusterQueues.
+    /// Kueue and the runner observe the new ClusterQueues.
     QueuesObserved,
+    QueuesRecorded,
+    /// The reconcilers of Kueue or of the runner begin to work.
+    ReconcilersBegin,
     /// The runner looks at a Workload again.
     RunnerDue {
         key: WorkloadKey,
@@ -120,7 +124,8 @@ impl<'a> World<'a> {
         let topology = TopologySnapshot::new(&objects, &nodes(test));
         let namespace = |name: &str| (name.to_owned(), BTreeMap::new());
         let namespaces = objects.local_queues.iter().map(|queue| namespace(&queue.namespace)).collect();
-        let manager = Manager::new(&objects, topology, namespaces);
+        let mut manager = Manager::new(&objects, topology, namespaces);
+        manager.varies_order = true;
         let generator = Generator::new(test, &objects, &sets);
         let recorder = Recorder::new(&objects, &sets);
         World {
@@ -165,13 +170,17 @@ impl World<'_> {
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
-    /// The generator creates the nodes one after the other (each with a second request for its status), the Topology
-    /// and the flavor. Then it creates each ClusterQueue, its namespace and its LocalQueue, all queues simultaneously.
+    /// The generator creates the nodes one after the other, the Topology and the flavor. Then it creates each
+    /// ClusterQueue, its namespace and its LocalQueue, all queues simultaneously.
     fn begin(&mut self) {
-        let nodes = self.test.topology.as_ref().map_or(0, |topology| 2 * topology.nodes() + 1);
+        let nodes = self.test.topology.as_ref().map_or(0, |topology| REQUESTS_PER_NODE * topology.nodes() + 1);
         let requests = |number: u64| self.test.manager.request.saturating_mul(number);
         let created = self.now + requests(nodes + 2);
-        self.schedule(created + self.test.manager.watch, LoadEvent::QueuesObserved);
+        let observed = created + self.test.manager.watch;
+        self.schedule(observed.max(KUEUE_OBSERVES), LoadEvent::QueuesObserved);
+        self.schedule(observed.max(RUNNER_OBSERVES), LoadEvent::QueuesRecorded);
+        self.schedule(RUNNER_RECONCILES, LoadEvent::ReconcilersBegin);
+        self.schedule(KUEUE_RECONCILES, LoadEvent::ReconcilersBegin);
         self.begin_generator(created + requests(2));
         self.begin_end_checks();
     }
@@ -205,6 +214,12 @@ impl World<'_> {
             LoadEvent::QueueAnswered { queue } => self.queue_answered(queue),
             LoadEvent::QueueObserved => self.queue_observed(),
             LoadEvent::QueuesObserved => self.queues_observed(),
+            LoadEvent::QueuesRecorded => self.record_queues(),
+            LoadEvent::ReconcilersBegin => {
+                self.run_runner_workers();
+                self.run_workers();
+                self.run_queue_worker();
+            }
             LoadEvent::RunnerDue { key } => self.runner_due(key),
             LoadEvent::EndCheck => self.end_check(),
         }
@@ -249,8 +264,8 @@ impl World<'_> {
         let at = self.now + self.test.manager.watch;
         self.to_kueue.push_back((key, self.store[key].clone()));
         self.to_runner.push_back((key, self.store[key].clone()));
-        self.schedule(at, LoadEvent::KueueObserves);
-        self.schedule(at, LoadEvent::RunnerObserves);
+        self.schedule(at.max(KUEUE_OBSERVES), LoadEvent::KueueObserves);
+        self.schedule(at.max(RUNNER_OBSERVES), LoadEvent::RunnerObserves);
     }
 
     fn kueue_observes(&mut self) {

@@ -14,6 +14,7 @@ use crate::topology::TopologySnapshot;
 use crate::workload::info::QueueIndex;
 use crate::workload::{Admission, Info, Workload, WorkloadKey};
 use sim_api::spec::kueue::{ClusterQueue, KueueConfiguration, KueueObjects, LocalQueue, StopPolicy};
+use sim_base::random::StreamKey;
 use sim_base::{Duration, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,6 +48,9 @@ pub struct Manager {
     second_passes: SecondPasses,
     /// Numbers of the second passes in the current cycle.
     passes_in_cycle: BTreeMap<WorkloadKey, u32>,
+    /// Whether each cycle takes the heads of the ClusterQueues in another order. Kueue iterates over a map (`heads` in
+    /// `pkg/cache/queue/manager.go`), so which of two equal heads is first changes from cycle to cycle.
+    pub varies_order: bool,
     /// Past usage of the LocalQueues under admission fair sharing.
     pub(super) local_usage: Option<LocalUsage>,
 }
@@ -90,6 +94,7 @@ impl Manager {
             wakes: BTreeSet::new(),
             second_passes: SecondPasses::default(),
             passes_in_cycle: BTreeMap::new(),
+            varies_order: false,
             local_usage: LocalUsage::new(objects),
         }
     }
@@ -325,7 +330,12 @@ impl Manager {
         });
         let mut heads: Vec<Head> = second.collect();
         let queues = self.with_active.iter().copied().filter(|index| self.cache.state.queues[*index].is_active);
-        for index in queues.collect::<Vec<_>>() {
+        let mut queues: Vec<QueueIndex> = queues.collect();
+        if self.varies_order {
+            let cycle = StreamKey::from_text("order of the ClusterQueues").part(self.cycle);
+            queues.sort_by_key(|index| cycle.part(*index as u64).0);
+        }
+        for index in queues {
             heads.extend(self.pending[index].pop());
             self.pending_changed(index);
         }

@@ -4,3 +4,7 @@ pub mod pending;
 mod rank;
 
 pub use pending::{Head, PendingQueue, RequeueReason};
+
+#[cfg(test)]
+#[path = "../../../tests/inside/kueue/queue.rs"]
+mod tests;

@@ -42,6 +42,8 @@ pub struct PendingQueue {
     /// Order of the active Workloads.
     ranks: BTreeSet<Rank>,
     inadmissible: BTreeMap<WorkloadKey, Info>,
+    /// The head that a cycle took last, until it returns to the queue or is removed.
+    in_cycle: Option<WorkloadKey>,
     /// All pending Workloads by shape.
     shapes: BTreeSet<(u64, WorkloadKey)>,
     /// Workloads that received a bypass reason since [`PendingQueue::take_bypassed`].
@@ -62,6 +64,7 @@ impl PendingQueue {
             active: BTreeMap::new(),
             ranks: BTreeSet::new(),
             inadmissible: BTreeMap::new(),
+            in_cycle: None,
             shapes: BTreeSet::new(),
             bypassed: BTreeSet::new(),
             failed_shapes: BTreeMap::new(),
@@ -142,9 +145,13 @@ impl PendingQueue {
     }
 
     /// Adds a Workload, or replaces it by its new state. A Workload that waits for an event continues to wait
-    /// unless something changed that may make it admissible.
+    /// unless something changed that may make it admissible. The head of the current cycle is not added: it returns
+    /// with its newest state at the end of the cycle (`PushOrUpdate` in `pkg/cache/queue/cluster_queue.go`).
     pub fn push_or_update(&mut self, mut info: Info, now: SimTime) {
         let key = info.key;
+        if self.in_cycle == Some(key) {
+            return;
+        }
         if let Some(tracked) = self.get(key).filter(|tracked| tracked.shape == info.shape) {
             info.last_assignment.clone_from(&tracked.last_assignment);
         }
@@ -171,23 +178,27 @@ impl PendingQueue {
     /// Removes a Workload.
     pub fn remove(&mut self, key: WorkloadKey) {
         self.take(key);
+        self.in_cycle = self.in_cycle.filter(|head| *head != key);
         self.preemptor = self.preemptor.filter(|p| p.key != key);
     }
 
     /// Takes the first active Workload: the sticky preemptor, or the one of the lowest rank.
     pub fn pop(&mut self) -> Option<Head> {
         self.cycle += 1;
+        self.in_cycle = None;
         let first = self.ranks.first()?;
         let sticky = self.preemptor.filter(|p| p.is_sticky).and_then(|p| self.active.get(&p.key));
         let sticky = sticky.filter(|info| Rank::new(info, self.timestamp).compare_usage(first).is_eq());
         let key = sticky.map_or(first.key, |info| info.key);
         let info = self.take(key)?;
+        self.in_cycle = Some(key);
         Some(Head { info, is_preemptor: self.preemptor.is_some_and(|p| p.key == key) })
     }
 
     /// Returns a head to the queue. It is tried again at once or waits for an event.
     pub fn requeue(&mut self, info: Info, reason: RequeueReason, quota_reason: &'static str, now: SimTime) {
         let key = info.key;
+        self.in_cycle = self.in_cycle.filter(|head| *head != key);
         if reason == RequeueReason::PendingPreemption {
             let is_sticky = self.strategy == QueueingStrategy::BestEffortFifo;
             self.preemptor = Some(PreemptorState { key, is_sticky });
