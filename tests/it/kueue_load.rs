@@ -105,7 +105,8 @@ fn classes_are_admitted_in_the_order_of_their_priorities() {
 #[test]
 fn with_preemption_the_highest_class_never_waits_for_a_lower_one() {
     let workloads = vec![("low", 10_000, 50, 1), ("high", 10_000, 200, 1)];
-    let file = GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 300, count: 3, workloads, ..ONE_CLASS };
+    let file =
+        GeneratorFile { nominal: 1, policy: "LowerPriority", interval_ms: 300, count: 3, workloads, ..ONE_CLASS };
     let outcome = file.run();
     let (low, high) = (&outcome.workload_classes["low"], &outcome.workload_classes["high"]);
     assert_eq!((low.evictions, high.evictions), (1, 0));
@@ -147,7 +148,8 @@ fn queues_with_equal_heads_take_turns() {
         )
     };
     // Two queues borrow the only CPU of a third one.
-    let sets = [("first", 0, 100), ("second", 0, 100), ("lender", 1, 0)].map(|(class, n, count)| queues(class, n, count));
+    let sets =
+        [("first", 0, 100), ("second", 0, 100), ("lender", 1, 0)].map(|(class, n, count)| queues(class, n, count));
     let text = format!("cohorts:\n- className: cohort\n  count: 1\n  queuesSets:\n{}", sets.concat());
     let source = SourceText { file: "generator.yaml".to_owned(), text };
     let outcome = run_load_test(&parse_kueue_load(&source, &[]).unwrap_or_else(|e| panic!("{e}")));

@@ -130,8 +130,8 @@ impl DumpAmounts {
 
     /// Returns the amounts in thousandths.
     pub(super) fn milli(&self) -> Result<ResourceAmounts, AmountError> {
-        let read = |(name, quantity): (&String, &DumpQuantity)| match parse_milli(&quantity.0) {
-            Ok(milli) if milli < 0 => Err(AmountError::Negative { resource: name.clone(), written: quantity.0.clone() }),
+        let read = |(name, DumpQuantity(written)): (&String, &DumpQuantity)| match parse_milli(written) {
+            Ok(milli) if milli < 0 => Err(AmountError::Negative { resource: name.clone(), written: written.clone() }),
             Ok(milli) => Ok((name.clone(), milli)),
             Err(error) => Err(AmountError::NoQuantity { resource: name.clone(), error }),
         };

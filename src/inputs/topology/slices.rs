@@ -108,8 +108,8 @@ fn check(
     }
 }
 
-/// Returns a value of `slices` with `count` slices of a shape, each of the first unused cubes of one block. Returns `None`
-/// for other shapes, if no block has enough cubes, and if the value is too long for a message.
+/// Returns a value of `slices` with `count` slices of a shape, each of the first unused cubes of one block. Returns
+/// `None` for other shapes, if no block has enough cubes, and if the value is too long for a message.
 pub fn example(topology: &TopologySpec, name: &str, count: u32, shape: &str) -> Option<String> {
     let sides = shape_of(shape).filter(|sides| sides.len() == 3 && sides.iter().all(|side| side % CUBE_SIDE == 0))?;
     let wanted = sides.iter().map(|side| (side / CUBE_SIDE) as usize).product::<usize>();
