@@ -41,8 +41,10 @@ fn a_node_is_free_while_it_is_ready_and_no_unfinished_pod_is_bound_to_it() {
     let down = vec![ready(2, NodeReady::Unknown), ready(3, NodeReady::False), ready(6, NodeReady::True)];
     // Pods as (node, bound, finished, gone); transitions and deletion of node 0; times with free, whole, largest and
     // stranded nodes of two groups of two nodes.
+    type PodTimes = (u32, u64, u64, u64);
+    type NodeTimes<'t> = (&'t [(SimTime, NodeReady)], u64);
     type Row = (u64, [usize; 4]);
-    let cases: &[(&str, &[(u32, u64, u64, u64)], (&[(SimTime, NodeReady)], u64), &[Row])] = &[
+    let cases: &[(&str, &[PodTimes], NodeTimes<'_>, &[Row])] = &[
         ("no pods", &[], (&[], NEVER), &[(0, [4, 2, 2, 0])]),
         (
             "a pod holds its node until it is removed",
