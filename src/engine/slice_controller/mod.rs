@@ -1,6 +1,6 @@
 //! The owner of TPU slices (GKE dynamic slicing). When the pods of a slice that lost a cube are gone, it deletes the
-//! Slice and forms it again with a free cube of the block. On GKE, Kueue or a user does this, and GKE's slice controller
-//! moves the node label. GKE documents that another cube takes the place of a lost one
+//! Slice and forms it again with a free cube of the block. On GKE, Kueue or a user does this, and GKE's slice
+//! controller moves the node label. GKE documents that another cube takes the place of a lost one
 //! (docs.cloud.google.com/kubernetes-engine/docs/concepts/dynamic-slicing), but not when; that the pods must be gone is
 //! assumed.
 //!
