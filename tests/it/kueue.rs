@@ -77,6 +77,13 @@ fn kueue_undoes_a_suspension_by_hand() {
 }
 
 #[test]
+fn the_workload_of_a_deleted_jobset_is_finished_without_an_event() {
+    let (texts, _) = play(&[("faults", "[{at: 30s, deleteJobSet: {name: train}}]")]);
+    at(&texts, "train Finished=true OwnerNotFound");
+    assert!(!texts.iter().any(|text| text == "train FinishedWorkload"), "{}", texts.join("\n"));
+}
+
+#[test]
 fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replacement_of_a_lost_one() {
     let (texts, outcome) = play_scenario("topology-node-lost", &[]);
     let mut bound: Vec<&str> = texts.iter().filter_map(|text| text.strip_prefix("bound to ")).collect();
