@@ -66,12 +66,11 @@ impl<'a> SchedulingCycle<'a> {
 
     /// Runs the filters twice if pods of at least the same priority are nominated to the node: with and without them.
     pub fn filter_with_nominated(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
-        let same = |other: &PodView| other.name == self.pod.name && other.namespace == self.pod.namespace;
         let nominated = self
             .cluster
             .nominated
             .iter()
-            .filter(|(at, other)| *at == node && other.priority >= self.pod.priority && !same(other));
+            .filter(|(at, other)| *at == node && other.priority >= self.pod.priority && !self.pod.is_same(other));
         let nominated: Vec<&PodView> = nominated.map(|(_, other)| other).collect();
         if !nominated.is_empty() {
             let (mut cycle, mut usage) = (self.clone(), usage.clone());

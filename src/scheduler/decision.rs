@@ -64,9 +64,9 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
 
 /// Schedules a pod that may not preempt others, for the given reason.
 pub(crate) fn schedule_without_preemption(
-    cluster: &Cluster, pod: &PodView, profile: &Profile, reason: &'static str,
+    cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize, reason: &'static str,
 ) -> Decision {
-    decide(cluster, pod, profile, 0, Some(reason))
+    decide(cluster, pod, profile, start, Some(reason))
 }
 
 fn decide(

@@ -119,6 +119,11 @@ impl PodView {
         }
     }
 
+    /// Returns whether both are views of the same object.
+    pub fn is_same(&self, other: &PodView) -> bool {
+        self.name == other.name && self.namespace == other.namespace
+    }
+
     /// Returns whether the pod has affinity or anti-affinity terms about other pods.
     pub fn has_terms(&self) -> bool {
         !self.affinity.is_empty() || !self.anti_affinity.is_empty()
