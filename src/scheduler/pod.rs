@@ -114,6 +114,7 @@ impl PodView {
                 selector: spec.node_selector.clone(),
                 required: spec.node_affinity.clone(),
                 preferred: Vec::new(),
+                preference_error: None,
             },
             ..PodView::default()
         }

@@ -5,7 +5,7 @@
 
 mod remedy;
 
-use crate::decision::{NOT_NAMED, prefilter_message, rejection_counts};
+use crate::decision::{NOT_NAMED, prefilter_message, prescore_error, rejection_counts};
 use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
 use crate::{profile::Profile, resources::ResourceColumns};
@@ -110,6 +110,12 @@ pub fn explain(
         let (texts, cost) = steps(&cycle, &blockers, node, &rejections);
         changes.entry(texts).or_insert((cost, Vec::new())).1.push(node);
     }
+    let feasible = changes.iter().filter(|(steps, _)| steps.is_empty()).map(|(_, (_, nodes))| nodes.len()).sum::<usize>();
+    if let Some(message) = prescore_error(&cycle).filter(|_| feasible > 1) {
+        let steps = vec!["write an integer as the value of the operators Gt and Lt in the preferred node affinity".to_owned()];
+        let change = Some(PlacementChange { steps, nodes: Vec::new() });
+        return PlacementExplanation { message, nodes: cluster.nodes.len(), change, ..PlacementExplanation::default() };
+    }
     let smallest = changes.iter().min_by_key(|(steps, (cost, nodes))| (steps.len(), *cost, usize::MAX - nodes.len()));
     let name = |node: &NodeIndex| cluster.nodes[*node].name.clone();
     PlacementExplanation {
@@ -178,8 +184,7 @@ impl SchedulingCycle<'_> {
             return vec![Rejection::unresolvable(Plugin::NodeAffinity, NOT_NAMED)];
         }
         let usage = &self.cluster.usage[node];
-        let enabled = crate::plugins::FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
-        let all: Vec<Rejection> = enabled.filter_map(|(_, filter)| filter(self, node, usage).err()).collect();
+        let all: Vec<Rejection> = self.profile.filters().filter_map(|filter| filter(self, node, usage).err()).collect();
         if all.is_empty() { self.filter_with_nominated(node, usage).err().into_iter().collect() } else { all }
     }
 }
