@@ -134,11 +134,8 @@ fn nominated_node(cycle: &SchedulingCycle<'_>) -> Option<NodeIndex> {
 fn unschedulable(
     message: String, profile: &Profile, preempt: impl FnOnce() -> Preemption, rejecting: PluginSet,
 ) -> Decision {
-    let preemption = if profile.runs_post_filter(Plugin::DefaultPreemption) {
-        preempt()
-    } else {
-        Preemption::Failed(String::new())
-    };
+    let preemption =
+        if profile.runs_post_filter(Plugin::DefaultPreemption) { preempt() } else { Preemption::Failed(String::new()) };
     let claims = profile.runs_post_filter(Plugin::DynamicResources).then(|| NO_CLAIMS.to_owned());
     let failure = preemption.failure().filter(|failure| !failure.is_empty());
     let parts: Vec<String> = claims.into_iter().chain(failure.map(|text| format!("preemption: {text}"))).collect();

@@ -12,11 +12,10 @@ use std::collections::BTreeMap;
 /// `schedulerName` of pods and profiles without one.
 pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
 /// Plugins of kube-scheduler whose decisions are not simulated, or that do not depend on a configuration.
-const OTHER_PLUGINS: [&str; 7] =
-    [
-        "PrioritySort", "SchedulingGates", "DefaultBinder", "GangScheduling", "NodeVolumeLimits",
-        "TopologyPlacementGenerator", "PodGroupPodsCount",
-    ];
+const OTHER_PLUGINS: [&str; 7] = [
+    "PrioritySort", "SchedulingGates", "DefaultBinder", "GangScheduling", "NodeVolumeLimits",
+    "TopologyPlacementGenerator", "PodGroupPodsCount",
+];
 const SIMULATED: usize = Plugin::ALL.len();
 
 /// Names of the plugins that a configuration may contain, and `*` as the last name.

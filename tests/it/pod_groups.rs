@@ -159,11 +159,7 @@ fn pods_of_a_group_that_waits_for_its_victims_keep_their_nodes_from_later_pods()
     let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n---\n";
     // One of four nodes is free. The victim of the group needs 30 s to stop, and a single pod arrives meanwhile.
     let low = jobset("low", 3, "").replace("terminationGracePeriodSeconds: 1", "terminationGracePeriodSeconds: 40");
-    let files = [
-        ("jobset.yaml", format!("{class}{low}")),
-        ("other.yaml", high),
-        ("late.yaml", jobset("late", 1, "")),
-    ];
+    let files = [("jobset.yaml", format!("{class}{low}")), ("other.yaml", high), ("late.yaml", jobset("late", 1, ""))];
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let run = play_with(GATES, &files, "containers: [{jobSet: low, stopAfter: 30s}]\n", 1);
     let gone = |text: &&String| text.ends_with(" goes");

@@ -216,12 +216,16 @@ fn a_default_class_created_during_a_run_applies_to_later_pods_of_existing_jobs()
         )
     };
     let show = |at: u32, pod: u32| {
-        format!("{{at: {at}s, show: {{kind: Pod, name: js-w-0-{pod}, fields: [spec.priority, spec.priorityClassName]}}}}")
+        format!(
+            "{{at: {at}s, show: {{kind: Pod, name: js-w-0-{pod}, fields: [spec.priority, spec.priorityClassName]}}}}"
+        )
     };
     let create = |at: u32, name: &str| format!("{{at: {at}s, create: {{object: {}}}}}", object(name));
     // The fourth pod fails after 3 s, and its node is taken before the Job creates it again.
     let run = |actions: &str| {
-        let rest = format!("faults: [{actions}]\ncontainers: [{{jobSet: js, podIndex: 3, runFor: 2s, exitCode: 1, jobTry: 0}}]");
+        let rest = format!(
+            "faults: [{actions}]\ncontainers: [{{jobSet: js, podIndex: 3, runFor: 2s, exitCode: 1, jobTry: 0}}]"
+        );
         let zero = class("zero", 0, "");
         play(&rest, &(zero + &jobset("js", 4, "")), &jobset("other", 1, "priorityClassName: zero"))
     };

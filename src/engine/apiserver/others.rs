@@ -1,8 +1,8 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
 use super::jobs::refresh_priorities;
-use super::{pod_admission, record_change};
 use super::volumes::{is_protected_volume, record_storage_change, settle_claims};
+use super::{pod_admission, record_change};
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::{Value, json};

@@ -215,8 +215,13 @@ impl SchedulerState {
         let outcome = attempt.run(cluster);
         let (count, next_start) = (outcome.placements.len(), outcome.next_start as u32);
         let chosen = self.draw_one(ctx, pods[0].0, &outcome.best(), 1).cloned();
-        let mut cycle =
-            GroupCycle { group, pods: Vec::new(), is_scheduled: chosen.is_some(), message: String::new(), victims: Vec::new() };
+        let mut cycle = GroupCycle {
+            group,
+            pods: Vec::new(),
+            is_scheduled: chosen.is_some(),
+            message: String::new(),
+            victims: Vec::new(),
+        };
         if let Some(chosen) = chosen {
             cycle.pods = self.members(pods, &chosen, chosen.rejections.clone());
         } else {

@@ -106,9 +106,7 @@ impl ScriptRunner {
 }
 
 /// The admission plugin Priority accepts one default PriorityClass.
-fn check_default_class(
-    ctx: &EngineContext<'_>, kind: ObjectKind, object: &Value,
-) -> Result<(), ScriptRequestError> {
+fn check_default_class(ctx: &EngineContext<'_>, kind: ObjectKind, object: &Value) -> Result<(), ScriptRequestError> {
     let is_default = |object: &Value| object["globalDefault"] == true;
     let is_concerned = kind == ObjectKind::PriorityClass && is_default(object);
     let mut classes = ctx.store.others.objects_of_kind(kind).filter(|_| is_concerned);

@@ -6,11 +6,13 @@
 mod remedy;
 
 use crate::decision::{NOT_NAMED, prefilter_message, prescore_error, rejection_counts};
+use crate::pod_terms::SpreadConstraint;
 use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
 use crate::{profile::Profile, resources::ResourceColumns};
 use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
+use serde_json::Value;
 use sim_api::spec::PodTemplate;
 use sim_base::NodeId;
 use sim_policy::placement::TemplateFacts;
@@ -66,10 +68,21 @@ impl PlacementChange {
     }
 }
 
-/// Explains why a pod of a template fits on no node of the empty cluster.
-pub fn explain_template(topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts) -> PlacementExplanation {
+impl PlacementExplanation {
+    /// Returns whether a node needs no change.
+    pub fn is_feasible(&self) -> bool {
+        self.change.as_ref().is_some_and(|change| change.steps.is_empty())
+    }
+}
+
+/// Explains why a pod of a template fits on no node of the empty cluster. `spec` is the pod spec as written; its topology
+/// spread constraints require labels of nodes.
+pub fn explain_template(
+    topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts, spec: &Value,
+) -> PlacementExplanation {
     let mut columns = ResourceColumns::default();
-    let pod = PodView::of_template(pod, facts, &mut columns);
+    let mut pod = PodView::of_template(pod, facts, &mut columns);
+    pod.spread = SpreadConstraint::read_all(spec, &pod.labels);
     let mut cluster = Cluster { columns, ..Cluster::default() };
     for node in (0..topology.len() as u32).map(NodeId) {
         let view = NodeView::of_topology(topology, node, &mut cluster.columns);
@@ -110,9 +123,11 @@ pub fn explain(
         let (texts, cost) = steps(&cycle, &blockers, node, &rejections);
         changes.entry(texts).or_insert((cost, Vec::new())).1.push(node);
     }
-    let feasible = changes.iter().filter(|(steps, _)| steps.is_empty()).map(|(_, (_, nodes))| nodes.len()).sum::<usize>();
+    let feasible =
+        changes.iter().filter(|(steps, _)| steps.is_empty()).map(|(_, (_, nodes))| nodes.len()).sum::<usize>();
     if let Some(message) = prescore_error(&cycle).filter(|_| feasible > 1) {
-        let steps = vec!["write an integer as the value of the operators Gt and Lt in the preferred node affinity".to_owned()];
+        let steps =
+            vec!["write an integer as the value of the operators Gt and Lt in the preferred node affinity".to_owned()];
         let change = Some(PlacementChange { steps, nodes: Vec::new() });
         return PlacementExplanation { message, nodes: cluster.nodes.len(), change, ..PlacementExplanation::default() };
     }
