@@ -1,6 +1,6 @@
 //! One scheduling cycle of a pod: the state that PreFilter computes, and the filters over it.
 
-use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin};
+use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::filter_of};
 use crate::{plugins::inter_pod_affinity::AffinityState, plugins::pod_topology_spread::SpreadState, pod::PodView};
 use crate::{profile::Profile, rejection::Rejection, storage::PodVolumes};
 
@@ -60,7 +60,7 @@ impl<'a> SchedulingCycle<'a> {
 
     /// Runs the filters on a node with the given usage.
     pub fn filter(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
-        self.profile.filters().try_for_each(|filter| filter(self, node, usage))
+        self.profile.filters().iter().try_for_each(|plugin| filter_of(*plugin)(self, node, usage))
     }
 
     /// Runs the filters twice if pods of at least the same priority are nominated to the node: with and without them.

@@ -3,7 +3,6 @@
 use crate::labels::{LabelSelector, Labels};
 use crate::node_affinity::NodeAffinityView;
 use crate::plugin::{Plugin, PluginSet};
-use crate::plugins::{FILTERS, Filter};
 use crate::pod_terms::SpreadConstraint;
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{int, list, text};
@@ -49,10 +48,8 @@ pub struct Profile {
     pub balanced_resources: Vec<String>,
     /// Weights that differ from the default.
     pub weights: BTreeMap<Plugin, i64>,
-    /// Positions in `FILTERS`, in the order in which the filters run.
-    filters: Vec<usize>,
-    /// The plugins that filter nodes or reject pods in PreFilter.
-    enabled_filters: PluginSet,
+    /// The plugins that filter nodes or reject pods in PreFilter, in the order in which they run.
+    filters: Vec<Plugin>,
     /// Plugins that do not run after all nodes were rejected.
     disabled_post_filters: PluginSet,
     pub disabled_scores: PluginSet,
@@ -83,8 +80,7 @@ impl Default for Profile {
             fit_resources: resources.iter().map(|name| (name.clone(), 1)).collect(),
             balanced_resources: resources.to_vec(),
             weights: BTreeMap::new(),
-            filters: (0..FILTERS.len()).collect(),
-            enabled_filters: default_filters().collect(),
+            filters: default_filters().collect(),
             disabled_post_filters: PluginSet::new(),
             disabled_scores: PluginSet::new(),
             percentage_of_nodes: None,
@@ -135,10 +131,7 @@ impl Profile {
         for point in ["multiPoint", "postFilter"] {
             apply_to_set(&mut profile.disabled_post_filters, &plugins[point]);
         }
-        let order = filter_order(&plugins["multiPoint"], &plugins["filter"]);
-        let position = |plugin: &Plugin| FILTERS.iter().position(|(known, _)| known == plugin);
-        profile.filters = order.iter().filter_map(position).collect();
-        profile.enabled_filters = order.into_iter().collect();
+        profile.filters = filter_order(&plugins["multiPoint"], &plugins["filter"]);
         for config in list(entry, "pluginConfig") {
             profile.apply_arguments(text(config, "name"), &config["args"], errors);
         }
@@ -203,7 +196,7 @@ impl Profile {
 
     /// Returns whether the plugin filters nodes.
     pub fn is_enabled(&self, plugin: Plugin) -> bool {
-        self.enabled_filters.contains(&plugin)
+        self.filters.contains(&plugin)
     }
 
     /// Returns whether the plugin runs after all nodes were rejected.
@@ -211,14 +204,14 @@ impl Profile {
         !self.disabled_post_filters.contains(&plugin)
     }
 
-    /// Returns the filters in the order in which they run. The first rejection counts.
-    pub fn filters(&self) -> impl Iterator<Item = Filter> + '_ {
-        self.filters.iter().map(|position| FILTERS[*position].1)
+    /// Returns the plugins that filter nodes, in the order in which they run. The first rejection counts.
+    pub fn filters(&self) -> &[Plugin] {
+        &self.filters
     }
 
     /// Returns whether all filters run with nothing but the terms of the pod, and spread constraints are the default.
     pub fn has_default_filters(&self) -> bool {
-        let runs_all = self.enabled_filters.len() == default_filters().count();
+        let runs_all = self.filters.len() == default_filters().count();
         runs_all && self.added_affinity.is_none() && self.default_spread.is_none()
     }
 
@@ -254,12 +247,12 @@ fn apply_to_set(disabled: &mut PluginSet, set: &Value) {
 
 /// Returns the filters of the default profile in their order. DynamicResources rejects in PreFilter only.
 fn default_filters() -> impl Iterator<Item = Plugin> {
-    FILTERS.iter().map(|(plugin, _)| *plugin).chain([Plugin::DynamicResources])
+    Plugin::FILTERS.into_iter().chain([Plugin::DynamicResources])
 }
 
-/// Returns the order of the filters (`mergePluginSet`, `expandMultiPointPlugins`): plugins of `multiPoint` that `filter`
-/// also enables, in the order of `filter`; the other plugins of `multiPoint`, where plugins that were disabled and
-/// enabled again are last; the other plugins of `filter`.
+/// Returns the order of the filters (`mergePluginSet`, `expandMultiPointPlugins`): first the plugins of `multiPoint`
+/// that `filter` also enables, in the order of `filter`; then the other plugins of `multiPoint`, where those that were
+/// disabled and enabled again are last; then the other plugins of `filter`.
 fn filter_order(multi_point: &Value, filter: &Value) -> Vec<Plugin> {
     let is_filter = |plugin: &Plugin| default_filters().any(|filter| filter == *plugin);
     let disabled = named_plugins(multi_point, "disabled");

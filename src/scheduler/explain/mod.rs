@@ -6,6 +6,7 @@
 mod remedy;
 
 use crate::decision::{NOT_NAMED, prefilter_message, prescore_error, rejection_counts};
+use crate::plugins::filter_of;
 use crate::pod_terms::SpreadConstraint;
 use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
@@ -75,8 +76,8 @@ impl PlacementExplanation {
     }
 }
 
-/// Explains why a pod of a template fits on no node of the empty cluster. `spec` is the pod spec as written; its topology
-/// spread constraints require labels of nodes.
+/// Explains why a pod of a template fits on no node of the empty cluster. `spec` is the pod spec as written, whose
+/// topology spread constraints require labels of nodes.
 pub fn explain_template(
     topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts, spec: &Value,
 ) -> PlacementExplanation {
@@ -163,7 +164,7 @@ fn explain_prefilter(cluster: &Cluster, pod: &PodView, rejection: &Rejection) ->
 }
 
 fn plugin_order(plugin: Plugin) -> usize {
-    crate::plugins::FILTERS.iter().position(|(p, _)| *p == plugin).unwrap_or(0)
+    Plugin::FILTERS.iter().position(|other| *other == plugin).unwrap_or(0)
 }
 
 /// Returns the first topology key in the pod's terms about other pods.
@@ -199,7 +200,8 @@ impl SchedulingCycle<'_> {
             return vec![Rejection::unresolvable(Plugin::NodeAffinity, NOT_NAMED)];
         }
         let usage = &self.cluster.usage[node];
-        let all: Vec<Rejection> = self.profile.filters().filter_map(|filter| filter(self, node, usage).err()).collect();
+        let filters = self.profile.filters().iter().map(|plugin| filter_of(*plugin));
+        let all: Vec<Rejection> = filters.filter_map(|filter| filter(self, node, usage).err()).collect();
         if all.is_empty() { self.filter_with_nominated(node, usage).err().into_iter().collect() } else { all }
     }
 }
