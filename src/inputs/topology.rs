@@ -2,6 +2,7 @@
 
 pub mod anonymize;
 mod dump;
+mod dump_fields;
 pub mod import;
 mod import_files;
 mod inferred_links;

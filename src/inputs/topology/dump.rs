@@ -1,16 +1,16 @@
 //! Reads Nodes and Pods from the output of `kubectl get nodes,pods -A -o json` or `-o yaml`.
 //!
-//! Only the fields that an import needs are kept. JSON is read as a stream, because a dump of a large cluster has more
-//! than 100 MB.
+//! Only the fields that an import needs are kept, and of Pods only what they hold. JSON is read as a stream, because a
+//! dump of a large cluster has more than 100 MB.
 
+use super::dump_fields::{DumpMetadata, DumpSpec, DumpStatus};
+use super::occupancy::ClusterOccupancy;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::text::json_stream::JsonStream;
 use crate::text::node::SourcePosition;
 use crate::text::yaml;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, de};
-use sim_api::spec::ResourceAmounts;
-use sim_base::quantity::{QuantityError, parse_milli};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
@@ -22,167 +22,8 @@ pub(super) struct DumpObject {
     pub(super) metadata: DumpMetadata,
     pub(super) spec: DumpSpec,
     pub(super) status: DumpStatus,
-    items: Vec<DumpObject>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct DumpMetadata {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) name: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) namespace: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) labels: BTreeMap<String, String>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) owner_references: Vec<DumpOwner>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct DumpOwner {
-    pub(super) kind: String,
-}
-
-/// The `spec` of a Node or a Pod.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct DumpSpec {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) unschedulable: bool,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) taints: Vec<DumpTaint>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) node_name: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) containers: Vec<DumpContainer>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) init_containers: Vec<DumpContainer>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) resources: DumpResources,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) overhead: DumpAmounts,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct DumpTaint {
-    pub(super) key: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) value: String,
-    pub(super) effect: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct DumpContainer {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) restart_policy: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) resources: DumpResources,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct DumpResources {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) requests: DumpAmounts,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) limits: DumpAmounts,
-}
-
-/// The `status` of a Node or a Pod.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct DumpStatus {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) phase: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) allocatable: DumpAmounts,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) capacity: DumpAmounts,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) conditions: Vec<DumpCondition>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) declared_features: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct DumpCondition {
-    #[serde(rename = "type")]
-    pub(super) name: String,
-    pub(super) status: String,
-}
-
-/// Quantities by resource name, as written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(transparent)]
-pub(super) struct DumpAmounts(BTreeMap<String, DumpQuantity>);
-
-#[derive(Debug)]
-struct DumpQuantity(String);
-
-impl DumpAmounts {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the amounts in thousandths.
-    pub(super) fn milli(&self) -> Result<ResourceAmounts, AmountError> {
-        let read = |(name, DumpQuantity(written)): (&String, &DumpQuantity)| match parse_milli(written) {
-            Ok(milli) if milli < 0 => Err(AmountError::Negative { resource: name.clone(), written: written.clone() }),
-            Ok(milli) => Ok((name.clone(), milli)),
-            Err(error) => Err(AmountError::NoQuantity { resource: name.clone(), error }),
-        };
-        self.0.iter().map(read).collect()
-    }
-}
-
-/// A text that is not the quantity of a resource.
-#[derive(Debug)]
-pub(super) enum AmountError {
-    NoQuantity { resource: String, error: QuantityError },
-    Negative { resource: String, written: String },
-}
-
-impl fmt::Display for AmountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AmountError::NoQuantity { resource, error } => write!(f, "{resource}: {error}"),
-            AmountError::Negative { resource, written } => write!(f, "{resource}: {written} is negative"),
-        }
-    }
-}
-
-/// Reads null as the default.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(reader: D) -> Result<T, D::Error> {
-    Ok(Option::<T>::deserialize(reader)?.unwrap_or_default())
-}
-
-impl<'de> Deserialize<'de> for DumpQuantity {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<DumpQuantity, D::Error> {
-        struct QuantityVisitor;
-        impl Visitor<'_> for QuantityVisitor {
-            type Value = DumpQuantity;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a quantity")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<DumpQuantity, E> {
-                Ok(DumpQuantity(text.to_owned()))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<DumpQuantity, E> {
-                Ok(DumpQuantity(number.to_string()))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<DumpQuantity, E> {
-                Ok(DumpQuantity(number.to_string()))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<DumpQuantity, E> {
-                Ok(DumpQuantity(number.to_string()))
-            }
-        }
-        reader.deserialize_any(QuantityVisitor)
-    }
+    /// Of a list.
+    items: ClusterDump,
 }
 
 impl<'de> Deserialize<'de> for DumpObject {
@@ -193,6 +34,18 @@ impl<'de> Deserialize<'de> for DumpObject {
 
 struct ObjectVisitor;
 
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum DumpField {
+    Kind,
+    Items,
+    Metadata,
+    Spec,
+    Status,
+    #[serde(other)]
+    Other,
+}
+
 impl<'de> Visitor<'de> for ObjectVisitor {
     type Value = DumpObject;
 
@@ -202,15 +55,15 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DumpObject, A::Error> {
         let mut object = DumpObject::default();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(field) = map.next_key::<DumpField>()? {
             //  Fields of other kinds may have the same names and other types. Items of a typed list have no kind.
             let is_read = ["Node", "Pod", ""].contains(&object.kind.as_str());
-            match key.as_str() {
-                "kind" => object.kind = map.next_value::<Option<String>>()?.unwrap_or_default(),
-                "items" => object.items = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                "metadata" if is_read => object.metadata = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                "spec" if is_read => object.spec = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                "status" if is_read => object.status = map.next_value::<Option<_>>()?.unwrap_or_default(),
+            match field {
+                DumpField::Kind => object.kind = map.next_value::<Option<String>>()?.unwrap_or_default(),
+                DumpField::Items => object.items = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                DumpField::Metadata if is_read => object.metadata = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                DumpField::Spec if is_read => object.spec = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                DumpField::Status if is_read => object.status = map.next_value::<Option<_>>()?.unwrap_or_default(),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -218,22 +71,47 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-/// The objects of one or several files.
+/// The objects of one or several files, or of a list.
 #[derive(Debug, Default)]
 pub(super) struct ClusterDump {
     pub(super) nodes: Vec<DumpObject>,
-    pub(super) pods: Vec<DumpObject>,
+    /// What the Pods hold.
+    pub(super) pods: ClusterOccupancy,
     /// Number of other objects by kind.
     pub(super) others: BTreeMap<String, usize>,
+    /// Objects without a kind: items of a typed list, whose kind is read after them.
+    untyped: Vec<DumpObject>,
+}
+
+impl<'de> Deserialize<'de> for ClusterDump {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<ClusterDump, D::Error> {
+        struct ItemsVisitor;
+        impl<'de> Visitor<'de> for ItemsVisitor {
+            type Value = ClusterDump;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sequence")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ClusterDump, A::Error> {
+                let mut dump = ClusterDump::default();
+                while let Some(object) = items.next_element()? {
+                    dump.add(object);
+                }
+                Ok(dump)
+            }
+        }
+        reader.deserialize_seq(ItemsVisitor)
+    }
 }
 
 impl ClusterDump {
-    /// Adds the objects of a file.
-    pub(super) fn read(&mut self, source: &SourceText) -> Result<(), Diagnostics> {
-        for object in objects(source)? {
-            self.add(object, "");
+    /// Returns the objects of a file.
+    pub(super) fn of_text(source: &SourceText) -> Result<ClusterDump, Diagnostics> {
+        let mut dump = ClusterDump::default();
+        objects(source)?.into_iter().for_each(|object| dump.add(object));
+        match dump.pods.wrong.as_ref() {
+            Some(wrong) => Err(Diagnostic::of_file(&source.file, wrong.as_str()).into()),
+            None => Ok(dump),
         }
-        Ok(())
     }
 
     /// Reads JSON that contains Nodes or Pods, in parts. Returns `None` for other texts and for those with errors.
@@ -242,9 +120,10 @@ impl ClusterDump {
         let mut dump = ClusterDump::default();
         while let Some(first) = stream.peek().ok()? {
             let object = (first == b'{').then(|| DumpObject::deserialize(&mut stream))?;
-            dump.add(object.ok()?, "");
+            dump.add(object.ok()?);
         }
-        (!dump.nodes.is_empty() || !dump.pods.is_empty()).then_some(dump)
+        let is_read = !dump.nodes.is_empty() || dump.pods.count() > 0;
+        (is_read && dump.pods.wrong.is_none()).then_some(dump)
     }
 
     /// Adds the objects of another file. Its Nodes are omitted.
@@ -254,24 +133,37 @@ impl ClusterDump {
 
     /// Adds the objects of another dump.
     pub(super) fn with(mut self, file: ClusterDump) -> ClusterDump {
-        self.nodes.extend(file.nodes);
-        self.pods.extend(file.pods);
-        for (kind, number) in file.others {
-            *self.others.entry(kind).or_default() += number;
-        }
+        self.extend(file);
         self
     }
 
-    fn add(&mut self, object: DumpObject, list: &str) {
-        let kind = if object.kind.is_empty() { list } else { object.kind.as_str() };
-        match kind.strip_suffix("List") {
+    /// Returns the number of objects without a kind.
+    pub(super) fn untyped(&self) -> usize {
+        self.untyped.len()
+    }
+
+    fn extend(&mut self, file: ClusterDump) {
+        self.nodes.extend(file.nodes);
+        self.pods.extend(file.pods);
+        self.untyped.extend(file.untyped);
+        for (kind, number) in file.others {
+            *self.others.entry(kind).or_default() += number;
+        }
+    }
+
+    fn add(&mut self, mut object: DumpObject) {
+        match object.kind.strip_suffix("List") {
             Some(of) => {
-                let of = of.to_owned();
-                object.items.into_iter().for_each(|item| self.add(item, &of));
+                let untyped = std::mem::take(&mut object.items.untyped);
+                self.extend(object.items);
+                for item in untyped {
+                    self.add(DumpObject { kind: of.to_owned(), ..item });
+                }
             }
-            None if kind == "Node" => self.nodes.push(object),
-            None if kind == "Pod" => self.pods.push(object),
-            None => *self.others.entry(kind.to_owned()).or_default() += 1,
+            None if object.kind == "Node" => self.nodes.push(object),
+            None if object.kind == "Pod" => self.pods.add(object.metadata, object.spec, &object.status.phase),
+            None if object.kind.is_empty() => self.untyped.push(object),
+            None => *self.others.entry(object.kind).or_default() += 1,
         }
     }
 }

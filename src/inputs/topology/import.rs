@@ -5,7 +5,8 @@
 //! as omitted.
 
 use super::anonymize::anonymize;
-use super::dump::{AmountError, ClusterDump, DumpObject, LEGAL};
+use super::dump::{ClusterDump, DumpObject, LEGAL};
+use super::dump_fields::AmountError;
 use super::import_files::read_pods;
 use super::inferred_links::LinkCatalog;
 use super::named_pools::named_pools;
@@ -78,9 +79,7 @@ pub struct ImportedTopology {
 
 /// Returns the topology of a list of Nodes. Pods in the list, or in the files of the request, occupy their nodes.
 pub fn import_nodes(source: &SourceText, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
-    let mut dump = ClusterDump::default();
-    dump.read(source)?;
-    import_dump(read_pods(dump, request.pods)?, source, request)
+    import_dump(read_pods(ClusterDump::of_text(source)?, request.pods)?, source, request)
 }
 
 /// Returns the topology of the Nodes of a dump, which was read from the source and the files of the request.
@@ -96,17 +95,21 @@ pub(super) fn import_members(
     mut members: Vec<ImportMember>, dump: ClusterDump, source: &SourceText, request: &ImportRequest<'_>,
 ) -> Result<ImportedTopology, Diagnostics> {
     let mut notes = Vec::new();
-    let ClusterDump { pods, others, .. } = dump;
+    let untyped = dump.untyped();
+    let ClusterDump { pods, mut others, .. } = dump;
+    if untyped > 0 {
+        others.insert(String::new(), untyped);
+    }
     let troubled: Vec<String> = members.iter().filter(|m| !m.own_taints.is_empty()).map(|m| m.name.clone()).collect();
     if troubled.len() == members.len() {
-        let message = match (members.len(), pods.len()) {
+        let message = match (members.len(), pods.count()) {
             (0, 0) => "the list contains no Node",
             (0, _) => "this is a list of Pods, not of Nodes",
             _ => "no node is ready and schedulable",
         };
         let mut error = Diagnostic::of_file(&source.file, message);
         error.legal(LEGAL);
-        if members.is_empty() && !pods.is_empty() {
+        if members.is_empty() && pods.count() > 0 {
             error.suggest("use `jobset-sim topology import NODES --pods FILE`, with this file as FILE");
         }
         return Err(error.into());
@@ -117,8 +120,7 @@ pub(super) fn import_members(
     for (kind, n) in &others {
         notes.push(format!("not imported: {n} of kind {kind:?}; pass the file under `objects` of a scenario"));
     }
-    occupy(&mut members, &pods, request.pods.last().unwrap_or(&source.file), &mut notes)?;
-    drop(pods);
+    occupy(&mut members, &pods, &mut notes);
     notes.extend(gaps(&members));
     if request.anonymize {
         anonymize(&mut members);
@@ -167,16 +169,13 @@ pub(super) fn members(nodes: Vec<DumpObject>, source: &SourceText) -> Result<Vec
 }
 
 /// Adds what the pods hold, as far as the nodes have it.
-fn occupy(
-    members: &mut [ImportMember], pods: &[DumpObject], file: &str, notes: &mut Vec<String>,
-) -> Result<(), Diagnostics> {
-    if pods.is_empty() {
-        return Ok(());
+fn occupy(members: &mut [ImportMember], pods: &ClusterOccupancy, notes: &mut Vec<String>) {
+    if pods.count() == 0 {
+        return;
     }
-    let occupancy = ClusterOccupancy::read(pods, file)?;
     let mut known = 0;
     for member in members {
-        let Some(NodeOccupancy { all, daemons }) = occupancy.nodes.get(&member.name) else { continue };
+        let Some(NodeOccupancy { all, daemons }) = pods.nodes.get(&member.name) else { continue };
         known += 1;
         let has = |name: &String| member.kind.allocatable.get(name).or(member.about.get(name)).copied();
         let within = |held: &ResourceAmounts| {
@@ -185,8 +184,7 @@ fn occupy(
         };
         (member.occupied, member.kind.daemons) = (within(all), within(daemons));
     }
-    notes.push(occupancy.describe(occupancy.nodes.len() - known));
-    Ok(())
+    notes.push(pods.describe(pods.nodes.len() - known));
 }
 
 /// Formats the first five names and the number of the others.
@@ -226,7 +224,7 @@ impl fmt::Display for NodeProblem {
 fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
     let own_taints = trouble(&node).into_iter().collect();
     let status = node.status;
-    let given = if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable };
+    let given = if status.allocatable.is_empty() { status.capacity } else { status.allocatable };
     let mut allocatable = given.milli().map_err(NodeProblem::Amount)?;
     allocatable.retain(|_, milli| *milli > 0);
     let about = ABOUT.iter().filter_map(|name| allocatable.remove_entry(*name));

@@ -57,17 +57,14 @@ fn read_halves(path: &str) -> Option<ClusterDump> {
         let first = ClusterDump::of_json(open_dump(path)?.take(end).chain(b"],\"kind\":\"List\"}".as_slice()));
         let (first, second) = first.zip(second.join().ok().flatten())?;
         //  The objects of a typed list have no kind, which only one half knows.
-        let has_kinds = |dump: &ClusterDump| !dump.others.contains_key("");
-        (has_kinds(&first) && has_kinds(&second)).then(|| first.with(second))
+        (first.untyped() + second.untyped() == 0).then(|| first.with(second))
     })
 }
 
 /// Adds the Pods of files to a dump.
 pub(super) fn read_pods(mut dump: ClusterDump, files: &[String]) -> Result<ClusterDump, Diagnostics> {
     for file in files {
-        let mut pods = ClusterDump::default();
-        pods.read(&read_dump(file)?)?;
-        dump = dump.with_pods_of(pods);
+        dump = dump.with_pods_of(ClusterDump::of_text(&read_dump(file)?)?);
     }
     Ok(dump)
 }

@@ -35,7 +35,10 @@ impl LinkCatalog {
     /// Returns the links of the machines with these labels.
     pub(super) fn of_members(members: &[ImportMember]) -> LinkCatalog {
         let values = |label| members.iter().filter_map(move |m| Some((label, m.labels.get(label)?.as_str())));
-        LinkCatalog::of_values(&MACHINE_LABELS.into_iter().flat_map(values).collect())
+        let mut distinct = BTreeSet::new();
+        //  Not `collect`, which sorts all values; most are equal.
+        distinct.extend(MACHINE_LABELS.into_iter().flat_map(values));
+        LinkCatalog::of_values(&distinct)
     }
 
     fn of_values(values: &BTreeSet<(&'static str, &str)>) -> LinkCatalog {

@@ -56,7 +56,7 @@ pub(super) fn named_pools(members: Vec<ImportMember>) -> Vec<NodePool> {
         let mut sizes: Vec<(usize, Vec<Vec<ImportMember>>)> = sizes.into_iter().collect();
         sizes.sort_by_key(|(size, islands)| std::cmp::Reverse((islands.len() * size, *size)));
         for (size, islands) in sizes {
-            let mut pool = pool(&key, size, &islands.into_iter().flatten().collect::<Vec<_>>());
+            let mut pool = pool(&key, size, islands.into_iter().flatten().collect());
             let base = std::mem::take(&mut pool.name);
             let is_taken = |name: &str| pools.iter().any(|other| other.name == name);
             let is_used = |base: &str| names.iter().any(|n| n.strip_prefix(base).is_some_and(|n| n.starts_with('-')));
@@ -82,35 +82,34 @@ pub(super) fn natural(name: &str) -> (String, u64, String) {
 }
 
 /// Returns the pool of these nodes. Its name is only the part before the numbers.
-fn pool(key: &PoolKey, size: usize, members: &[ImportMember]) -> NodePool {
-    let mut labels = common(members, |m| &m.labels);
+fn pool(key: &PoolKey, size: usize, members: Vec<ImportMember>) -> NodePool {
+    let mut labels = common(&members);
     if let (Some(label), true) = (key.island.label, members.len() > size) {
         labels.remove(label);
     }
-    let allocatable = usual_resources(members);
-    let occupied = usual_occupied(members);
-    let listed = |m: &ImportMember| NamedNode {
-        name: m.name.clone(),
-        labels: m
-            .labels
-            .iter()
-            .filter(|(k, v)| labels.get(*k) != Some(v))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
-        taints: match m.own_taints.as_slice() {
-            [] => Vec::new(),
-            own => m.kind.taints.iter().chain(own).map(spec).collect(),
-        },
-        allocatable: differences(m, &allocatable),
-        occupied: other_occupied(&m.occupied, &occupied),
+    let (name, count) = (base_name(key, &members), (members.len() / size) as u32);
+    let allocatable = usual_resources(&members);
+    let occupied = usual_occupied(&members);
+    let listed = |mut m: ImportMember| {
+        m.labels.retain(|k, v| labels.get(k) != Some(v));
+        NamedNode {
+            taints: match m.own_taints.as_slice() {
+                [] => Vec::new(),
+                own => m.kind.taints.iter().chain(own).map(spec).collect(),
+            },
+            allocatable: differences(&m, &allocatable),
+            occupied: other_occupied(&m.occupied, &occupied),
+            name: m.name,
+            labels: m.labels,
+        }
     };
     NodePool {
-        name: base_name(key, members),
-        count: (members.len() / size) as u32,
+        name,
+        count,
         islands: 1,
         nodes_per_island: size as u32,
         island_kind: key.island.kind,
-        nodes: members.iter().map(listed).collect(),
+        nodes: members.into_iter().map(listed).collect(),
         taints: key.taints.iter().map(spec).collect(),
         accelerator: key.accelerator.to_owned(),
         features: key.features.clone(),
@@ -126,13 +125,12 @@ fn spec((key, value, effect): &MemberTaint) -> TaintSpec {
     TaintSpec { key: key.clone(), value: value.clone(), effect: *effect }
 }
 
-/// Returns the entries that all members have with the same value.
-fn common<V: Clone + PartialEq>(
-    members: &[ImportMember], of: impl Fn(&ImportMember) -> &BTreeMap<String, V>,
-) -> BTreeMap<String, V> {
+/// Returns the labels that all members have with the same value.
+fn common(members: &[ImportMember]) -> BTreeMap<String, String> {
     let Some(first) = members.first() else { return BTreeMap::new() };
-    let in_all = |(key, value): &(&String, &V)| members.iter().all(|m| of(m).get(*key) == Some(*value));
-    of(first).iter().filter(in_all).map(|(key, value)| (key.clone(), value.clone())).collect()
+    let mut all = first.labels.clone();
+    all.retain(|key, value| members.iter().all(|m| m.labels.get(key) == Some(value)));
+    all
 }
 
 fn resources(m: &ImportMember) -> impl Iterator<Item = (&String, &i64)> {
@@ -156,9 +154,8 @@ fn usual_resources(members: &[ImportMember]) -> BTreeMap<String, i64> {
 
 /// Returns the resources of a node that differ from those of its pool. A resource that it lacks is 0.
 fn differences(m: &ImportMember, pool: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
-    let own: BTreeMap<&String, i64> = resources(m).map(|(name, milli)| (name, *milli)).collect();
     let differs = |(name, usual): &(&String, &i64)| {
-        let milli = own.get(*name).copied().unwrap_or(0);
+        let milli = m.kind.allocatable.get(*name).or(m.about.get(*name)).copied().unwrap_or(0);
         (milli != **usual && !is_about(name, milli, **usual)).then(|| ((*name).clone(), milli))
     };
     pool.iter().filter_map(|entry| differs(&entry)).collect()

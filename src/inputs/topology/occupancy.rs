@@ -3,8 +3,7 @@
 //! Pods of DaemonSets and static pods run on every node, so added nodes have them as well. Finished pods hold nothing,
 //! and a pod that is being deleted holds its resources until it is gone (`pkg/scheduler/eventhandlers.go`).
 
-use super::dump::{AmountError, DumpObject, DumpResources};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use super::dump_fields::{AmountError, DumpMetadata, DumpResources, DumpSpec};
 use sim_api::spec::{ResourceAmounts, pod_requests};
 use std::collections::BTreeMap;
 
@@ -29,37 +28,58 @@ pub(super) struct ClusterOccupancy {
     daemons: usize,
     finished: usize,
     unbound: usize,
+    /// The first request that is not a quantity, in words.
+    pub(super) wrong: Option<String>,
 }
 
 impl ClusterOccupancy {
-    /// Sums up the requests of the pods of a file. Fails for a request that is not a quantity.
-    pub(super) fn read(pods: &[DumpObject], file: &str) -> Result<ClusterOccupancy, Diagnostics> {
-        let mut sums = ClusterOccupancy::default();
-        for pod in pods {
-            if ["Succeeded", "Failed"].contains(&pod.status.phase.as_str()) {
-                sums.finished += 1;
-                continue;
-            }
-            if pod.spec.node_name.is_empty() {
-                sums.unbound += 1;
-                continue;
-            }
-            let wrong = |error: AmountError| -> Diagnostics {
-                let name = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
-                Diagnostic::of_file(file, format!("Pod {name:?} requests {error}")).into()
-            };
-            let mut requests = requests(pod).map_err(wrong)?;
-            requests.insert("pods".to_owned(), ONE_POD);
-            let is_daemon = pod.metadata.owner_references.iter().any(|o| NODE_OWNERS.contains(&o.kind.as_str()));
-            let node = sums.nodes.entry(pod.spec.node_name.clone()).or_default();
-            add(&mut node.all, &requests);
-            if is_daemon {
-                add(&mut node.daemons, &requests);
-            }
-            sums.counted += 1;
-            sums.daemons += usize::from(is_daemon);
+    /// Returns the number of pods.
+    pub(super) fn count(&self) -> usize {
+        self.counted + self.unbound + self.finished
+    }
+
+    /// Adds the requests of a pod.
+    pub(super) fn add(&mut self, metadata: DumpMetadata, mut spec: DumpSpec, phase: &str) {
+        if ["Succeeded", "Failed"].contains(&phase) {
+            self.finished += 1;
+            return;
         }
-        Ok(sums)
+        if spec.node_name.is_empty() {
+            self.unbound += 1;
+            return;
+        }
+        self.counted += 1;
+        let node = std::mem::take(&mut spec.node_name);
+        match requests(spec) {
+            Ok(mut requests) => {
+                requests.insert("pods".to_owned(), ONE_POD);
+                let is_daemon = metadata.owner_references.iter().any(|o| NODE_OWNERS.contains(&o.kind.as_str()));
+                let node = self.nodes.entry(node).or_default();
+                if is_daemon {
+                    self.daemons += 1;
+                    add(&mut node.daemons, &requests);
+                }
+                add(&mut node.all, &requests);
+            }
+            Err(error) => {
+                let name = format!("{}/{}", metadata.namespace, metadata.name);
+                self.wrong.get_or_insert_with(|| format!("Pod {name:?} requests {error}"));
+            }
+        }
+    }
+
+    /// Adds the pods of another dump.
+    pub(super) fn extend(&mut self, others: ClusterOccupancy) {
+        for (name, more) in others.nodes {
+            let node = self.nodes.entry(name).or_default();
+            add(&mut node.all, &more.all);
+            add(&mut node.daemons, &more.daemons);
+        }
+        self.counted += others.counted;
+        self.daemons += others.daemons;
+        self.finished += others.finished;
+        self.unbound += others.unbound;
+        self.wrong = self.wrong.take().or(others.wrong);
     }
 
     /// Describes the pods; `unknown` is the number of names of nodes that are not in the dump.
@@ -81,18 +101,17 @@ impl ClusterOccupancy {
     }
 }
 
-fn requests(pod: &DumpObject) -> Result<ResourceAmounts, AmountError> {
-    let spec = &pod.spec;
+fn requests(spec: DumpSpec) -> Result<ResourceAmounts, AmountError> {
     let containers: Vec<ResourceAmounts> =
-        spec.containers.iter().map(|c| amounts(&c.resources)).collect::<Result<_, _>>()?;
-    let init = spec.init_containers.iter().map(|c| Ok((c.restart_policy == "Always", amounts(&c.resources)?)));
+        spec.containers.into_iter().map(|c| amounts(c.resources)).collect::<Result<_, _>>()?;
+    let init = spec.init_containers.into_iter().map(|c| Ok((c.restart_policy == "Always", amounts(c.resources)?)));
     let init: Vec<(bool, ResourceAmounts)> = init.collect::<Result<_, AmountError>>()?;
-    let pod_level = amounts(&spec.resources)?;
+    let pod_level = amounts(spec.resources)?;
     Ok(pod_requests(containers.into_iter(), init.into_iter(), &pod_level, &spec.overhead.milli()?))
 }
 
 /// Returns the requests of a container or of a pod as a whole. Limits replace absent requests.
-fn amounts(resources: &DumpResources) -> Result<ResourceAmounts, AmountError> {
+fn amounts(resources: DumpResources) -> Result<ResourceAmounts, AmountError> {
     let mut all = resources.limits.milli()?;
     all.extend(resources.requests.milli()?);
     Ok(all)
@@ -100,7 +119,9 @@ fn amounts(resources: &DumpResources) -> Result<ResourceAmounts, AmountError> {
 
 fn add(sum: &mut ResourceAmounts, more: &ResourceAmounts) {
     for (name, milli) in more.iter().filter(|(_, milli)| **milli > 0) {
-        let all = sum.entry(name.clone()).or_default();
-        *all = all.saturating_add(*milli);
+        match sum.get_mut(name) {
+            Some(all) => *all = all.saturating_add(*milli),
+            None => _ = sum.insert(name.clone(), *milli),
+        }
     }
 }

@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn domains(members: &[ImportMember]) -> Vec<String> {
     let mut islands = Vec::new();
     let mut levels = Vec::new();
-    for label in &DOMAIN_LABELS {
-        let with: Vec<&ImportMember> = members.iter().filter(|m| m.labels.contains_key(label.key)).collect();
+    for (label, with) in DOMAIN_LABELS.iter().zip(nodes_by_label(members)) {
         let (own, others): (Vec<&ImportMember>, Vec<&ImportMember>) =
             with.into_iter().partition(|m| m.kind.island.label == Some(label.key));
         if let Some(first) = own.first() {
@@ -33,6 +32,24 @@ pub(super) fn domains(members: &[ImportMember]) -> Vec<String> {
         islands.push(format!("islands: {nodes} nodes; each is one NVLink domain, from its machine or accelerator"));
     }
     islands.into_iter().chain(levels).collect()
+}
+
+/// Returns the nodes with each of the `DOMAIN_LABELS`.
+fn nodes_by_label(members: &[ImportMember]) -> Vec<Vec<&ImportMember>> {
+    let mut nodes: Vec<Vec<&ImportMember>> = vec![Vec::new(); DOMAIN_LABELS.len()];
+    let mut order: Vec<(&str, usize)> = DOMAIN_LABELS.iter().enumerate().map(|(i, label)| (label.key, i)).collect();
+    order.sort_unstable();
+    for member in members {
+        //  Both are sorted.
+        let mut known = order.iter().peekable();
+        for key in member.labels.keys() {
+            while known.next_if(|(label, _)| *label < key.as_str()).is_some() {}
+            if let Some((_, i)) = known.next_if(|(label, _)| label == key) {
+                nodes[*i].push(member);
+            }
+        }
+    }
+    nodes
 }
 
 fn kind_name(kind: IslandKind) -> &'static str {

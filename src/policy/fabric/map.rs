@@ -6,7 +6,7 @@ use crate::topology::{ClusterBuilder, TopologyDomains};
 use sim_api::spec::keys::TPU_SLICE;
 use sim_api::spec::{Interconnect, TopologySpec};
 use sim_base::{DomainId, IslandId, NodeId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The links of a cluster as described.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +189,12 @@ impl FabricMap {
     /// Returns the number of groups of a level that the islands are in.
     pub fn groups_of(&self, level: usize, islands: &[JobIsland]) -> u32 {
         let groups = islands.iter().map(|island| self.group(level, island.first_node()));
-        groups.collect::<BTreeSet<DomainId>>().len() as u32
+        let mut groups: Vec<DomainId> = groups.collect();
+        //  Neighbours in rank order are mostly in the same group.
+        groups.dedup();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len() as u32
     }
 
     /// Returns the group of a node at a level.

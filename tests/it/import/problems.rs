@@ -2,7 +2,8 @@
 
 use super::import;
 use crate::program::{program, run_with_stdin, scratch};
-use sim_inputs::{ImportRequest, SourceText, import_nodes};
+use serde_json::json;
+use sim_inputs::{ImportRequest, ImportedTopology, SourceText, import_nodes};
 
 fn error(text: &str) -> String {
     let source = SourceText { file: "nodes.json".into(), text: text.to_owned() };
@@ -54,6 +55,41 @@ fn other_objects_in_a_dump_are_counted() {
     let list = format!("{{\"kind\":\"List\",\"items\":[{other},{NODE}]}}");
     let notes = import(&list).notes.join("; ");
     assert!(notes.contains("not imported: 1 of kind \"NodePool\""), "{notes}");
+}
+
+/// The API server omits the kind of items, and `kubectl` writes the kind of a list after them.
+#[test]
+fn items_of_typed_lists_have_the_kind_of_the_list() {
+    let list = |items: &str| format!("{{\"items\":[{items}],\"kind\":\"List\"}}");
+    let described = |text: &str| {
+        let ImportedTopology { topology, notes, .. } = import(text);
+        format!("{topology:?} {notes:?}")
+    };
+    let untyped = NODE.replace("\"kind\":\"Node\",", "");
+    for typed in ["{\"kind\":\"NodeList\",\"items\":[ITEM]}", "{\"items\":[ITEM],\"kind\":\"NodeList\"}"] {
+        assert_eq!(described(&typed.replace("ITEM", &untyped)), described(&list(NODE)), "{typed}");
+    }
+    let notes = import(&list(&format!("{NODE},{untyped}"))).notes.join("; ");
+    assert!(notes.contains("not imported: 1 of kind \"\""), "{notes}");
+}
+
+#[test]
+fn a_wrong_request_names_its_pod_and_its_file() {
+    let dir = scratch("wrong-request");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let pod = |cpu: &str| {
+        json!({"kind": "Pod", "metadata": {"name": "p", "namespace": "n"}, "spec": {"nodeName": "a",
+            "containers": [{"resources": {"requests": {"cpu": cpu}}}]}})
+    };
+    for (name, text) in [("nodes", NODE.to_owned()), ("b", pod("one").to_string()), ("c", pod("1").to_string())] {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let output = program(&["topology", "import", &path("nodes"), "--pods", &path("b"), "--pods", &path("c")]).output();
+    let output = output.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && errors.contains("Pod \"n/p\" requests cpu: \"one\""), "{errors}");
+    assert!(errors.ends_with(&format!(" --> {}\n", path("b"))), "{errors}");
+    std::fs::remove_dir_all(dir).unwrap();
 }
 
 /// JSON files are read in parts and standard input as a whole.
