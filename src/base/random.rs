@@ -55,6 +55,10 @@ pub enum StreamPurpose {
     /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
     SidecarStart = 26,
+    /// Position of a pod of a gang that enters kube-scheduler's queue together with others.
+    GroupOrder = 27,
+    /// Position of a pod among equally important victims of a pod group.
+    VictimOrder = 28,
     FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,

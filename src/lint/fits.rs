@@ -208,8 +208,12 @@ fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         // A missing feature has its own trap.
         facts.needs_feature = false;
         let facts = facts.look_at_all(cluster);
-        if !facts.fits_somewhere(cluster) {
-            let explanation = explain_template(cluster, &template, &facts);
+        let spec = rj.pod.to_json();
+        if !facts.fits_somewhere(cluster) || !spec["topologySpreadConstraints"].is_null() {
+            let explanation = explain_template(cluster, &template, &facts, &spec);
+            if explanation.is_feasible() {
+                continue;
+            }
             let change = explanation.change.map(|change| format!(" Smallest change: {}", change.text()));
             let detail = format!("{}: {}{}", name_text(&rj), explanation.message, change.unwrap_or_default());
             hits.push(hit(rj.pod_at("containers"), detail));

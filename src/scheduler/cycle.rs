@@ -1,6 +1,6 @@
 //! One scheduling cycle of a pod: the state that PreFilter computes, and the filters over it.
 
-use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::FILTERS};
+use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::filter_of};
 use crate::{plugins::inter_pod_affinity::AffinityState, plugins::pod_topology_spread::SpreadState, pod::PodView};
 use crate::{profile::Profile, rejection::Rejection, storage::PodVolumes};
 
@@ -60,18 +60,16 @@ impl<'a> SchedulingCycle<'a> {
 
     /// Runs the filters on a node with the given usage.
     pub fn filter(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
-        let mut enabled = FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
-        enabled.try_for_each(|(_, filter)| filter(self, node, usage))
+        self.profile.filters().iter().try_for_each(|plugin| filter_of(*plugin)(self, node, usage))
     }
 
     /// Runs the filters twice if pods of at least the same priority are nominated to the node: with and without them.
     pub fn filter_with_nominated(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
-        let same = |other: &PodView| other.name == self.pod.name && other.namespace == self.pod.namespace;
         let nominated = self
             .cluster
             .nominated
             .iter()
-            .filter(|(at, other)| *at == node && other.priority >= self.pod.priority && !same(other));
+            .filter(|(at, other)| *at == node && other.priority >= self.pod.priority && !self.pod.is_same(other));
         let nominated: Vec<&PodView> = nominated.map(|(_, other)| other).collect();
         if !nominated.is_empty() {
             let (mut cycle, mut usage) = (self.clone(), usage.clone());

@@ -1,7 +1,7 @@
 //! The decision for one pod: find feasible nodes, score them, or preempt other pods.
 
 use crate::plugin::{Plugin, PluginSet};
-use crate::preemption::{Preemption, preempt};
+use crate::preemption::{Preemption, preempt, preempt_nowhere};
 use crate::rejection::{Reason, ReasonCounts, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::score};
 use crate::{pod::PodView, profile::Profile};
@@ -64,9 +64,9 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
 
 /// Schedules a pod that may not preempt others, for the given reason.
 pub(crate) fn schedule_without_preemption(
-    cluster: &Cluster, pod: &PodView, profile: &Profile, reason: &'static str,
+    cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize, reason: &'static str,
 ) -> Decision {
-    decide(cluster, pod, profile, 0, Some(reason))
+    decide(cluster, pod, profile, start, Some(reason))
 }
 
 fn decide(
@@ -75,12 +75,14 @@ fn decide(
     let cycle = match SchedulingCycle::new(cluster, pod, profile) {
         Ok(cycle) => cycle,
         Err(rejection) => {
-            // PostFilter of DynamicResources fails, because its PreFilter did not run.
-            return Decision::Unschedulable {
-                message: format!("{} not found", prefilter_message(cluster, &rejection)),
-                preemption: Preemption::Failed(String::new()),
-                rejecting: PluginSet::from_iter([rejection.plugin]),
-            };
+            let message = prefilter_message(cluster, &rejection);
+            let rejecting = PluginSet::from_iter([rejection.plugin]);
+            if profile.runs_post_filter(Plugin::DynamicResources) {
+                // PostFilter of DynamicResources fails, because its PreFilter did not run.
+                let (message, preemption) = (format!("{message} not found"), Preemption::Failed(String::new()));
+                return Decision::Unschedulable { message, preemption, rejecting };
+            }
+            return unschedulable(message, profile, || preempt_nowhere(cluster, pod), rejecting);
         }
     };
     let found = match nominated_node(&cycle) {
@@ -97,8 +99,25 @@ fn decide(
         };
         return unschedulable(message, profile, preempt, rejecting);
     }
+    if found.nodes.len() > 1
+        && let Some(message) = prescore_error(&cycle)
+    {
+        let (preemption, rejecting) = (Preemption::Failed(String::new()), PluginSet::new());
+        return Decision::Unschedulable { message, preemption, rejecting };
+    }
     let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
     Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })
+}
+
+/// Beginning of the message of an attempt that failed with an error of PreScore; its reason is SchedulerError.
+pub const PRESCORE_ERROR: &str = "running PreScore plugin";
+
+/// Returns the error of the attempt if the preferred node affinity of the pod cannot be parsed. PreScore runs if there
+/// are several feasible nodes.
+pub(crate) fn prescore_error(cycle: &SchedulingCycle<'_>) -> Option<String> {
+    let error = cycle.pod.node_affinity.preference_error.as_ref()?;
+    let runs = !cycle.profile.disabled_scores.contains(&Plugin::NodeAffinity);
+    runs.then(|| format!("{PRESCORE_ERROR} \"NodeAffinity\": {error}"))
 }
 
 pub(crate) fn prefilter_message(cluster: &Cluster, rejection: &Rejection) -> String {
@@ -115,15 +134,13 @@ fn nominated_node(cycle: &SchedulingCycle<'_>) -> Option<NodeIndex> {
 fn unschedulable(
     message: String, profile: &Profile, preempt: impl FnOnce() -> Preemption, rejecting: PluginSet,
 ) -> Decision {
-    if !profile.is_enabled(Plugin::DefaultPreemption) {
-        let preemption = Preemption::Failed(String::new());
-        return Decision::Unschedulable { message: format!("{message} {NO_CLAIMS}"), preemption, rejecting };
-    }
-    let preemption = preempt();
-    let message = match preemption.failure() {
-        Some(failure) => format!("{message} {NO_CLAIMS}, preemption: {failure}"),
-        None => message,
-    };
+    let preemption =
+        if profile.runs_post_filter(Plugin::DefaultPreemption) { preempt() } else { Preemption::Failed(String::new()) };
+    let claims = profile.runs_post_filter(Plugin::DynamicResources).then(|| NO_CLAIMS.to_owned());
+    let failure = preemption.failure().filter(|failure| !failure.is_empty());
+    let parts: Vec<String> = claims.into_iter().chain(failure.map(|text| format!("preemption: {text}"))).collect();
+    let is_helped = preemption.failure().is_none() || parts.is_empty();
+    let message = if is_helped { message } else { format!("{message} {}", parts.join(", ")) };
     Decision::Unschedulable { message, preemption, rejecting }
 }
 

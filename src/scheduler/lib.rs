@@ -50,5 +50,8 @@ mod explain_tests;
 #[path = "../../tests/inside/scheduler/groups.rs"]
 mod group_tests;
 #[cfg(test)]
+#[path = "../../tests/inside/scheduler/profiles.rs"]
+mod profile_tests;
+#[cfg(test)]
 #[path = "../../tests/inside/scheduler/random_clusters.rs"]
 mod tests;

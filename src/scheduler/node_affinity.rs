@@ -17,6 +17,8 @@ pub struct NodeAffinityView {
     /// At least one of the terms has to match.
     pub required: Option<Vec<NodeTerm>>,
     pub preferred: Vec<(i64, NodeTerm)>,
+    /// Why the preferred terms cannot be parsed: the operators `Gt` and `Lt` need an integer. PreScore fails then.
+    pub preference_error: Option<String>,
 }
 
 impl NodeAffinityView {
@@ -28,7 +30,16 @@ impl NodeAffinityView {
             selector: read_labels(&spec["nodeSelector"]),
             required: has_value(affinity, REQUIRED).then(terms),
             preferred: list(affinity, PREFERRED).iter().map(weighted).collect(),
+            preference_error: parse_error(list(affinity, PREFERRED).iter().map(|term| match int(term, "weight") {
+                None | Some(0) => &Value::Null,
+                Some(_) => &term["preference"],
+            })),
         }
+    }
+
+    /// Returns why the required terms of `addedAffinity` cannot be parsed. Those of pods then match no node.
+    pub fn requirement_error(affinity: &Value) -> Option<String> {
+        parse_error(list(&affinity[REQUIRED], "nodeSelectorTerms").iter())
     }
 
     /// Returns whether the node satisfies the selector and the required terms.
@@ -52,6 +63,26 @@ impl NodeAffinityView {
 
 fn matches(term: &NodeTerm, node: &NodeView) -> bool {
     term.matches(&node.name, |key| node.labels.get(key))
+}
+
+/// Returns the errors in terms, in the words of `nodeaffinity.NewPreferredSchedulingTerms`.
+fn parse_error<'t>(terms: impl Iterator<Item = &'t Value>) -> Option<String> {
+    const WHY: &str = "for 'Gt', 'Lt' operators, the value must be an integer";
+    let mut errors = Vec::new();
+    for (at, term) in terms.enumerate() {
+        for (k, requirement) in list(term, "matchExpressions").iter().enumerate() {
+            let compares = matches!(requirement["operator"].as_str(), Some("Gt" | "Lt"));
+            let values = list(requirement, "values").iter().filter(|_| compares).filter_map(Value::as_str).enumerate();
+            for (v, value) in values.filter(|(_, value)| value.parse::<i64>().is_err()) {
+                errors.push(format!("[{at}].matchExpressions[{k}].values[{v}]: Invalid value: {value:?}: {WHY}"));
+            }
+        }
+    }
+    match errors.len() {
+        0 => None,
+        1 => errors.pop(),
+        _ => Some(format!("[{}]", errors.join(", "))),
+    }
 }
 
 pub fn read_term(term: &Value) -> NodeTerm {

@@ -42,6 +42,23 @@ impl Plugin {
         Plugin::ImageLocality,
     ];
 
+    /// The filters of the default profile in the order in which they run. The first rejection counts.
+    pub const FILTERS: [Plugin; 12] = [
+        Plugin::NodeUnschedulable,
+        Plugin::NodeName,
+        Plugin::TaintToleration,
+        Plugin::NodeAffinity,
+        Plugin::NodePorts,
+        Plugin::NodeResourcesFit,
+        Plugin::VolumeRestrictions,
+        Plugin::VolumeBinding,
+        Plugin::VolumeZone,
+        Plugin::PodTopologySpread,
+        Plugin::InterPodAffinity,
+        // `applyFeatureGates` appends the plugin to the default ones.
+        Plugin::NodeDeclaredFeatures,
+    ];
+
     pub const fn name(self) -> &'static str {
         match self {
             Plugin::NodeUnschedulable => "NodeUnschedulable",

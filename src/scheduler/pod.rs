@@ -64,7 +64,6 @@ impl PodView {
         let (spec, meta) = (&pod["spec"], &pod["metadata"]);
         let (namespace, labels) = (text(meta, "namespace").to_owned(), read_labels(&meta["labels"]));
         let containers = list(spec, "initContainers").iter().chain(list(spec, "containers"));
-        let spread = list(spec, "topologySpreadConstraints").iter().map(|c| SpreadConstraint::read(c, &labels));
         PodView {
             name: text(meta, "name").to_owned(),
             scheduler_name: text(spec, "schedulerName").to_owned(),
@@ -93,7 +92,7 @@ impl PodView {
             node_affinity: NodeAffinityView::read(spec),
             affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
             anti_affinity: PodTerms::read(&spec["affinity"]["podAntiAffinity"], &namespace),
-            spread: spread.collect(),
+            spread: SpreadConstraint::read_all(spec, &labels),
             claims: claim_names(spec),
             claim_problem: None,
             namespace,
@@ -114,9 +113,15 @@ impl PodView {
                 selector: spec.node_selector.clone(),
                 required: spec.node_affinity.clone(),
                 preferred: Vec::new(),
+                preference_error: None,
             },
             ..PodView::default()
         }
+    }
+
+    /// Returns whether both are views of the same object.
+    pub fn is_same(&self, other: &PodView) -> bool {
+        self.name == other.name && self.namespace == other.namespace
     }
 
     /// Returns whether the pod has affinity or anti-affinity terms about other pods.

@@ -79,6 +79,11 @@ impl PodTerms {
 }
 
 impl SpreadConstraint {
+    /// Reads the constraints of a pod spec.
+    pub fn read_all(spec: &Value, labels: &Labels) -> Vec<SpreadConstraint> {
+        list(spec, "topologySpreadConstraints").iter().map(|c| SpreadConstraint::read(c, labels)).collect()
+    }
+
     /// Returns the constraints of [`DEFAULT_SPREAD`] without a selector.
     pub fn system_defaults() -> Vec<SpreadConstraint> {
         let constraint = |(key, max_skew): (&str, i64)| SpreadConstraint {

@@ -81,6 +81,16 @@ pub fn preempt(mut cycle: SchedulingCycle<'_>, rejected: &[(NodeIndex, Rejection
     Preemption::Candidates(best_candidates(&cluster.pods, candidates))
 }
 
+/// Returns the result if PreFilter rejected all nodes.
+pub(crate) fn preempt_nowhere(cluster: &Cluster, pod: &PodView) -> Preemption {
+    if !pod.may_preempt {
+        return Preemption::NotEligible(POLICY_NEVER);
+    }
+    let mut counts = ReasonCounts::default();
+    counts.add(&Reason::Fixed(NOT_HELPFUL), cluster.nodes.len());
+    Preemption::Failed(counts.message(cluster.nodes.len()))
+}
+
 /// Returns the reason why the pod may not preempt others, if any (`PodEligibleToPreemptOthers`).
 fn ineligibility(cluster: &Cluster, pod: &PodView, rejected: &[(NodeIndex, Rejection)]) -> Option<&'static str> {
     if !pod.may_preempt {

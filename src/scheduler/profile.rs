@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 /// `schedulerName` of pods and profiles without one.
 pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
 /// Plugins of kube-scheduler whose decisions are not simulated, or that do not depend on a configuration.
-const OTHER_PLUGINS: [&str; 5] =
-    ["PrioritySort", "SchedulingGates", "DefaultBinder", "GangScheduling", "NodeVolumeLimits"];
+const OTHER_PLUGINS: [&str; 7] = [
+    "PrioritySort", "SchedulingGates", "DefaultBinder", "GangScheduling", "NodeVolumeLimits",
+    "TopologyPlacementGenerator", "PodGroupPodsCount",
+];
 const SIMULATED: usize = Plugin::ALL.len();
 
 /// Names of the plugins that a configuration may contain, and `*` as the last name.
@@ -46,8 +48,10 @@ pub struct Profile {
     pub balanced_resources: Vec<String>,
     /// Weights that differ from the default.
     pub weights: BTreeMap<Plugin, i64>,
-    /// Plugins that do not filter nodes or, in the case of DefaultPreemption, do not run.
-    pub disabled_filters: PluginSet,
+    /// The plugins that filter nodes or reject pods in PreFilter, in the order in which they run.
+    filters: Vec<Plugin>,
+    /// Plugins that do not run after all nodes were rejected.
+    disabled_post_filters: PluginSet,
     pub disabled_scores: PluginSet,
     /// `percentageOfNodesToScore`; `None` adapts to the number of nodes.
     pub percentage_of_nodes: Option<usize>,
@@ -76,7 +80,8 @@ impl Default for Profile {
             fit_resources: resources.iter().map(|name| (name.clone(), 1)).collect(),
             balanced_resources: resources.to_vec(),
             weights: BTreeMap::new(),
-            disabled_filters: PluginSet::new(),
+            filters: default_filters().collect(),
+            disabled_post_filters: PluginSet::new(),
             disabled_scores: PluginSet::new(),
             percentage_of_nodes: None,
             hard_pod_affinity_weight: 1,
@@ -117,32 +122,26 @@ impl Profile {
         let percentage = |object| int(object, "percentageOfNodesToScore").and_then(|p| usize::try_from(p).ok());
         let percentage_of_nodes = percentage(entry).or_else(|| percentage(configuration));
         let mut profile = Profile { percentage_of_nodes, ..Profile::default() };
+        let plugins = &entry["plugins"];
         // The specific extension points take precedence over multiPoint.
-        for (point, filters, scores) in
-            [("multiPoint", true, true), ("filter", true, false), ("postFilter", true, false), ("score", false, true)]
-        {
-            profile.apply_plugins(&entry["plugins"][point], filters, scores);
+        for point in ["multiPoint", "score"] {
+            apply_to_set(&mut profile.disabled_scores, &plugins[point]);
+            profile.apply_weights(&plugins[point]);
         }
+        for point in ["multiPoint", "postFilter"] {
+            apply_to_set(&mut profile.disabled_post_filters, &plugins[point]);
+        }
+        profile.filters = filter_order(&plugins["multiPoint"], &plugins["filter"]);
         for config in list(entry, "pluginConfig") {
             profile.apply_arguments(text(config, "name"), &config["args"], errors);
         }
         profile
     }
 
-    fn apply_plugins(&mut self, set: &Value, filters: bool, scores: bool) {
-        let points = [(filters, &mut self.disabled_filters), (scores, &mut self.disabled_scores)];
-        let mut points: Vec<&mut PluginSet> =
-            points.into_iter().filter(|(is_set, _)| *is_set).map(|(_, p)| p).collect();
-        for name in list(set, "disabled").iter().map(|plugin| text(plugin, "name")) {
-            let plugins: Vec<Plugin> = Plugin::ALL.into_iter().filter(|p| name == "*" || p.name() == name).collect();
-            points.iter_mut().for_each(|point| point.extend(plugins.iter().copied()));
-        }
+    fn apply_weights(&mut self, set: &Value) {
         for enabled in list(set, "enabled") {
             for plugin in Plugin::ALL.into_iter().filter(|plugin| plugin.name() == text(enabled, "name")) {
-                points.iter_mut().for_each(|point| point.retain(|disabled| *disabled != plugin));
-                if scores {
-                    self.weights.insert(plugin, int(enabled, "weight").unwrap_or(0).max(1));
-                }
+                self.weights.insert(plugin, int(enabled, "weight").unwrap_or(0).max(1));
             }
         }
     }
@@ -157,7 +156,11 @@ impl Profile {
             "InterPodAffinity" => self.hard_pod_affinity_weight = int(args, "hardPodAffinityWeight").unwrap_or(1),
             "NodeAffinity" if args["addedAffinity"].is_object() => {
                 let spec = json!({"affinity": {"nodeAffinity": args["addedAffinity"]}});
-                self.added_affinity = Some(NodeAffinityView::read(&spec));
+                let added = NodeAffinityView::read(&spec);
+                let required = NodeAffinityView::requirement_error(&args["addedAffinity"]);
+                let found = required.iter().chain(&added.preference_error);
+                errors.extend(found.map(|error| format!("addedAffinity of NodeAffinity: {error}")));
+                self.added_affinity = Some(added);
             }
             "PodTopologySpread" if text(args, "defaultingType") == "List" => {
                 self.default_spread = Some(list(args, "defaultConstraints").iter().map(read_default).collect());
@@ -193,12 +196,23 @@ impl Profile {
 
     /// Returns whether the plugin filters nodes.
     pub fn is_enabled(&self, plugin: Plugin) -> bool {
-        !self.disabled_filters.contains(&plugin)
+        self.filters.contains(&plugin)
+    }
+
+    /// Returns whether the plugin runs after all nodes were rejected.
+    pub fn runs_post_filter(&self, plugin: Plugin) -> bool {
+        !self.disabled_post_filters.contains(&plugin)
+    }
+
+    /// Returns the plugins that filter nodes, in the order in which they run. The first rejection counts.
+    pub fn filters(&self) -> &[Plugin] {
+        &self.filters
     }
 
     /// Returns whether all filters run with nothing but the terms of the pod, and spread constraints are the default.
     pub fn has_default_filters(&self) -> bool {
-        self.disabled_filters.is_empty() && self.added_affinity.is_none() && self.default_spread.is_none()
+        let runs_all = self.filters.len() == default_filters().count();
+        runs_all && self.added_affinity.is_none() && self.default_spread.is_none()
     }
 
     /// Returns the number of feasible nodes after which the search stops (`numFeasibleNodesToFind`).
@@ -217,4 +231,41 @@ impl Profile {
 /// Reads one of `defaultConstraints`. The selector depends on the pod.
 fn read_default(constraint: &Value) -> SpreadConstraint {
     SpreadConstraint { selector: LabelSelector::default(), ..SpreadConstraint::read(constraint, &Labels::new()) }
+}
+
+/// Returns the plugins of a list in a configuration that are simulated; `*` stands for all.
+fn named_plugins(set: &Value, list_name: &str) -> Vec<Plugin> {
+    let names = list(set, list_name).iter().map(|plugin| text(plugin, "name"));
+    names.flat_map(|name| Plugin::ALL.into_iter().filter(move |p| name == "*" || p.name() == name)).collect()
+}
+
+fn apply_to_set(disabled: &mut PluginSet, set: &Value) {
+    disabled.extend(named_plugins(set, "disabled"));
+    let enabled = named_plugins(set, "enabled");
+    disabled.retain(|plugin| !enabled.contains(plugin));
+}
+
+/// Returns the filters of the default profile in their order. DynamicResources rejects in PreFilter only.
+fn default_filters() -> impl Iterator<Item = Plugin> {
+    Plugin::FILTERS.into_iter().chain([Plugin::DynamicResources])
+}
+
+/// Returns the order of the filters (`mergePluginSet`, `expandMultiPointPlugins`): first the plugins of `multiPoint`
+/// that `filter` also enables, in the order of `filter`; then the other plugins of `multiPoint`, where those that were
+/// disabled and enabled again are last; then the other plugins of `filter`.
+fn filter_order(multi_point: &Value, filter: &Value) -> Vec<Plugin> {
+    let is_filter = |plugin: &Plugin| default_filters().any(|filter| filter == *plugin);
+    let disabled = named_plugins(multi_point, "disabled");
+    let mut all: Vec<Plugin> = default_filters().filter(|plugin| !disabled.contains(plugin)).collect();
+    for plugin in named_plugins(multi_point, "enabled").into_iter().filter(is_filter) {
+        if !all.contains(&plugin) {
+            all.push(plugin);
+        }
+    }
+    let own: Vec<Plugin> = named_plugins(filter, "enabled").into_iter().filter(is_filter).collect();
+    let disabled = named_plugins(filter, "disabled");
+    let (kept, overridden): (Vec<Plugin>, Vec<Plugin>) =
+        all.into_iter().filter(|plugin| !disabled.contains(plugin)).partition(|plugin| !own.contains(plugin));
+    let (first, last): (Vec<Plugin>, Vec<Plugin>) = own.into_iter().partition(|plugin| overridden.contains(plugin));
+    first.into_iter().chain(kept).chain(last).collect()
 }

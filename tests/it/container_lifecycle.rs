@@ -233,7 +233,8 @@ fn a_missing_service_account_or_priority_class_is_rejected_if_others_are_listed(
 #[test]
 fn ignored_fields_and_assumed_objects_are_named() {
     let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, \
-               volumes: [{name: v, persistentVolumeClaim: {claimName: ckpt}}], containers: [{name: c, image: \"x:1\", \
+               volumes: [{name: v, persistentVolumeClaim: {claimName: ckpt}}, {name: d, gcePersistentDisk: {pdName: \
+               d}}, {name: s, configMap: {name: m}}], containers: [{name: c, image: \"x:1\", \
                livenessProbe: {periodSeconds: 1}}]}";
     let manifest = manifest(1, "", "labels: {kueue.x-k8s.io/queue-name: q}", pod)
         + "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota}\n";
@@ -243,8 +244,12 @@ fn ignored_fields_and_assumed_objects_are_named() {
     assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
     let output = loaded.not_modelled().join("\n");
     for part in [
-        "livenessProbe", "ServiceAccount sa: assumed to exist", "PriorityClass high: assumed to exist",
-        "PersistentVolumeClaim ckpt: assumed to exist", "queue q on the pod template of replicatedJob w",
+        "livenessProbe",
+        "ServiceAccount sa: assumed to exist",
+        "PriorityClass high: assumed to exist",
+        "PersistentVolumeClaim ckpt: assumed to exist",
+        "conflicts of pods on one node that mount the same gcePersistentDisk",
+        "queue q on the pod template of replicatedJob w",
     ] {
         assert!(output.contains(part), "{part} is missing in\n{output}");
     }

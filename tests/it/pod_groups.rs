@@ -18,20 +18,26 @@ struct GangRun {
 
 /// Runs JobSets on two racks of two nodes with 4 CPUs each. The second manifest is submitted after 10 s.
 fn play(gates: &str, first: &str, second: &str) -> GangRun {
-    let later = if second.is_empty() { "" } else { ", {manifest: other.yaml, submitAt: 10s}" };
+    play_with(gates, &[("jobset.yaml", first), ("other.yaml", second)], "", 1)
+}
+
+/// Runs up to three manifests, submitted after 0 s, 10 s and 20 s. `more` is added to the scenario.
+fn play_with(gates: &str, files: &[(&str, &str)], more: &str, seed: u64) -> GangRun {
+    let later = files.iter().enumerate().skip(1).filter(|(_, (_, text))| !text.is_empty());
+    let later = later.map(|(k, (file, _))| format!(", {{manifest: {file}, submitAt: {}s}}", 10 * k));
+    let later: String = later.collect();
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
          jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: node, count: 2, \
          nodesPerIsland: 2, allocatable: {{cpu: 4, pods: 20}}, labels: {{rack: \"r{{pool}}\"}}}}]\n\
          controlPlane: {{featureGates: {{{gates}}}}}\n\
-         jobSets: [{{manifest: jobset.yaml}}{later}]\nstop: {{at: 2m}}\nseed: 1\n"
+         jobSets: [{{manifest: jobset.yaml}}{later}]\n{more}stop: {{at: 2m}}\nseed: 1\n"
     );
-    let scenario = support::parse_with(&scenario, &[("jobset.yaml", first), ("other.yaml", second)])
-        .unwrap_or_else(|e| panic!("{e}"));
+    let scenario = support::parse_with(&scenario, files).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut checker = crate::checker::Checker::new(&scenario);
-    let outcome = simulation.run(1, 0, &mut checker);
+    let outcome = simulation.run(seed, 0, &mut checker);
     let names = simulation.names();
     let mut pods: Vec<String> = Vec::new();
     let mut run = GangRun { texts: Vec::new(), nodes: BTreeMap::new(), blocked: outcome.blocked };
@@ -103,7 +109,7 @@ fn pods_of_a_gang_wait_for_the_others_to_be_created() {
 fn a_pod_without_its_pod_group_stays_pending() {
     let run = play(GATES, &jobset("alone", 1, "schedulingGroup: {podGroupName: missing}"), "");
     assert!(run.nodes.is_empty(), "{:?}", run.nodes);
-    let why = "is Pending: waiting for pod's pod group \"missing\" to appear in scheduling queue";
+    let why = "is Pending: waiting for pods's pod group \"missing\" to appear in scheduling queue";
     assert!(run.blocked.iter().any(|blocked| blocked.contains(why)), "{:?}", run.blocked);
 }
 
@@ -144,4 +150,31 @@ fn a_gang_preempts_whole_groups_of_lower_priority() {
     assert_eq!(run.texts.iter().filter(|text| text.starts_with("low-w-0-") && text.ends_with("goes")).count(), 4);
     assert!(run.nodes.contains_key("high-w-0-0") && run.nodes.contains_key("high-w-0-1"), "{:?}", run.texts);
     assert!(run.texts.contains(&"high true ".to_owned()), "{:?}", run.texts);
+}
+
+#[test]
+fn pods_of_a_group_that_waits_for_its_victims_keep_their_nodes_from_later_pods() {
+    let high = gang("high", 2, 2, "priorityClassName: high")
+        .replace("restartPolicy", "priorityClassName: high, restartPolicy");
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n---\n";
+    // One of four nodes is free. The victim of the group needs 30 s to stop, and a single pod arrives meanwhile.
+    let low = jobset("low", 3, "").replace("terminationGracePeriodSeconds: 1", "terminationGracePeriodSeconds: 40");
+    let files = [("jobset.yaml", format!("{class}{low}")), ("other.yaml", high), ("late.yaml", jobset("late", 1, ""))];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let run = play_with(GATES, &files, "containers: [{jobSet: low, stopAfter: 30s}]\n", 1);
+    let gone = |text: &&String| text.ends_with(" goes");
+    assert_eq!(run.texts.iter().filter(gone).count(), 1, "{:?}", run.texts);
+    assert!(run.nodes.contains_key("high-w-0-0") && run.nodes.contains_key("high-w-0-1"), "{:?}", run.nodes);
+    assert!(!run.nodes.contains_key("late-w-0-0"), "{:?}", run.nodes);
+    assert!(run.texts.iter().any(|text| text.ends_with("waits: pod group is unschedulable")), "{:?}", run.texts);
+}
+
+#[test]
+fn equal_nodes_and_the_order_of_equal_pods_differ_between_seeds() {
+    let nodes = |seed: u64| {
+        let run = play_with(GATES, &[("jobset.yaml", &gang("pair", 2, 2, ""))], "", seed);
+        (run.nodes["pair-w-0-0"].clone(), run.nodes["pair-w-0-1"].clone())
+    };
+    let seen: std::collections::BTreeSet<(String, String)> = (1..=12).map(nodes).collect();
+    assert!(seen.len() >= 5, "{seen:?}");
 }

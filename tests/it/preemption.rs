@@ -37,6 +37,9 @@ fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
             Body::EvictionRefused { pod, answer } => {
                 texts.push(format!("{} stays: {}", pods[pod.ix()], names.text(answer)));
             }
+            Body::Answered { answer, .. } if names.text(answer).contains("riority") => {
+                texts.push(format!("answer: {}", names.text(answer)));
+            }
             Body::PodDeleting { pod, by: DeletionActor::Preemption | DeletionActor::Eviction, .. } => {
                 texts.push(format!("{} goes", pods[pod.ix()]));
             }
@@ -203,4 +206,36 @@ fn claims_of_one_pod_and_volumes_restrict_the_pods_that_use_them() {
     let elsewhere = " waits: 0/4 nodes are available: 4 node(s) didn't match PersistentVolume's node affinity.";
     assert_says(&bound("none"), &[elsewhere], &[]);
     assert_says(&bound("r1"), &[], &["waits"]);
+}
+
+#[test]
+fn a_default_class_created_during_a_run_applies_to_later_pods_of_existing_jobs() {
+    let object = |name: &str| {
+        format!(
+            "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: 7, globalDefault: true}}"
+        )
+    };
+    let show = |at: u32, pod: u32| {
+        format!(
+            "{{at: {at}s, show: {{kind: Pod, name: js-w-0-{pod}, fields: [spec.priority, spec.priorityClassName]}}}}"
+        )
+    };
+    let create = |at: u32, name: &str| format!("{{at: {at}s, create: {{object: {}}}}}", object(name));
+    // The fourth pod fails after 3 s, and its node is taken before the Job creates it again.
+    let run = |actions: &str| {
+        let rest = format!(
+            "faults: [{actions}]\ncontainers: [{{jobSet: js, podIndex: 3, runFor: 2s, exitCode: 1, jobTry: 0}}]"
+        );
+        let zero = class("zero", 0, "");
+        play(&rest, &(zero + &jobset("js", 4, "")), &jobset("other", 1, "priorityClassName: zero"))
+    };
+    let shown = format!("{}, {}", show(14, 0), show(30, 3));
+    let with = run(&format!("{}, {}, {shown}", create(2, "base"), create(4, "second")));
+    let refused = "answer: priorityclasses.scheduling.k8s.io \"second\" is forbidden: PriorityClass base is already marked as \
+                   default. Only one default can exist";
+    let (old, new) = ("\"spec.priority\":0", "{\"spec.priority\":7,\"spec.priorityClassName\":\"base\"}");
+    assert_says(&with, &[" goes", old, new, refused], &[]);
+    assert_says(&with, &[], &["js-w-0-3 goes"]);
+    let removed = format!("{}, {{at: 3s, delete: {{kind: PriorityClass, name: base}}}}, {shown}", create(2, "base"));
+    assert_says(&run(&removed), &["js-w-0-3 waits: "], &[" goes", "\"spec.priority\":7"]);
 }

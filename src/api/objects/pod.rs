@@ -186,24 +186,33 @@ fn admit_service_account(pod: &Value, name: &str, around: &ObjectContext) -> Res
     Err(forbidden(name, &why))
 }
 
+/// Returns the class that `priorityClassName` names, or the default class.
+fn priority_class<'c>(spec: &Value, classes: &'c [Value]) -> Option<&'c Value> {
+    let mut all = classes.iter();
+    match text(spec, "priorityClassName") {
+        "" => all.filter(|c| c["globalDefault"] == true).min_by_key(|c| int(c, "value")),
+        class => all.find(|c| text(&c["metadata"], "name") == class),
+    }
+}
+
+/// Returns the name of the PriorityClass of a pod or PodGroup, or an empty text, and the priority; `None` if the class
+/// does not exist.
+pub fn priority_of(spec: &Value, classes: &[Value]) -> Option<(String, i64)> {
+    let named = text(spec, "priorityClassName");
+    if let Some(class) = priority_class(spec, classes) {
+        return Some((text(&class["metadata"], "name").to_owned(), int(class, "value").unwrap_or(0)));
+    }
+    let system = SYSTEM_CLASSES.iter().find(|(known, _)| *known == named).map(|(_, value)| *value);
+    system.or(named.is_empty().then_some(0)).map(|value| (named.to_owned(), value))
+}
+
 /// Implements the admission plugin Priority.
 fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "priorityClassName").to_owned();
-    let classes = around.priority_classes.iter();
-    let result = match class.as_str() {
-        "" => classes.filter(|c| c["globalDefault"] == true).min_by_key(|c| int(c, "value")),
-        _ => classes.clone().find(|c| text(&c["metadata"], "name") == class),
-    };
-    let value = match (result, class.as_str()) {
-        (Some(result), _) => int(result, "value").unwrap_or(0),
-        (None, "") => 0,
-        (None, other) => match SYSTEM_CLASSES.iter().find(|(known, _)| *known == other) {
-            Some((_, value)) => *value,
-            None => {
-                let why = format!("no PriorityClass with name {other} was found");
-                return Err(forbidden(name, &why));
-            }
-        },
+    let result = priority_class(pod, around.priority_classes);
+    let Some((_, value)) = priority_of(pod, around.priority_classes) else {
+        let why = format!("no PriorityClass with name {class} was found");
+        return Err(forbidden(name, &why));
     };
     if let Some(requested) = int(pod, "priority")
         && requested != value

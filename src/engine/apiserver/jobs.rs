@@ -161,6 +161,31 @@ fn pod_admission(
     Some(word)
 }
 
+/// A PriorityClass was created, changed or deleted: pods that Jobs create from now on get the priority that the
+/// admission plugin finds now, and existing pods keep theirs.
+pub(super) fn refresh_priorities(ctx: &mut EngineContext<'_>) {
+    ctx.store.get_mut().templates.forget_slots();
+    for job in (0..ctx.store.jobs.len() as u32).map(JobId) {
+        let object = if ctx.store.jobs[job.ix()].exists { pod_admission::job_object(ctx, job) } else { Value::Null };
+        let known = ctx.store.jobs[job.ix()].template;
+        let priority = Some(&object).filter(|object| !object.is_null());
+        let priority = priority.and_then(|object| pod_admission::pod_priority(ctx, object));
+        if let Some(priority) = priority.filter(|p| *p != ctx.store.templates.spec(known).priority) {
+            let mut pod = (*ctx.store.templates.get(known).pod).clone();
+            pod.spec.priority = priority;
+            set_template(ctx, job, pod);
+        }
+    }
+}
+
+/// Sets the template of the Job's next pods.
+fn set_template(ctx: &mut EngineContext<'_>, job: JobId, pod: PodTemplate) {
+    let s = ctx.store.get_mut();
+    let like = s.jobs[job.ix()].template;
+    s.jobs[job.ix()].template = s.templates.add_like(&s.nodes.cluster, like, pod.clone());
+    Arc::make_mut(&mut s.jobs[job.ix()].spec).template = pod;
+}
+
 /// Checks all Jobs of a replicatedJob by its last one: they differ only in the length of the name, which is longest
 /// there.
 fn admit_child(
@@ -253,12 +278,10 @@ pub fn create_foreign_job(ctx: &mut EngineContext<'_>, mut object: JobObject, st
 
 /// Sets spec.suspend and the dependent fields; a resumed Job may get a different pod template (SUS-5).
 pub fn set_suspended(ctx: &mut EngineContext<'_>, job: JobId, suspended: bool, template: Option<PodTemplate>) {
-    let s = ctx.store.get_mut();
     if let Some(pod) = template {
-        let like = s.jobs[job.ix()].template;
-        s.jobs[job.ix()].template = s.templates.add_like(&s.nodes.cluster, like, pod.clone());
-        Arc::make_mut(&mut s.jobs[job.ix()].spec).template = pod;
+        set_template(ctx, job, pod);
     }
+    let s = ctx.store.get_mut();
     let j = &mut s.jobs[job.ix()];
     if j.suspended == suspended {
         return;

@@ -1,7 +1,8 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
-use super::record_change;
+use super::jobs::refresh_priorities;
 use super::volumes::{is_protected_volume, record_storage_change, settle_claims};
+use super::{pod_admission, record_change};
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::{Value, json};
@@ -10,13 +11,15 @@ use sim_base::{JobSetId, PodId, calendar};
 
 /// POST. Returns false if the name is taken.
 pub fn create_other(
-    ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str), object: Value, jobset: JobSetId,
+    ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str), mut object: Value, jobset: JobSetId,
 ) -> bool {
-    let others = &mut ctx.store.get_mut().others;
-    if others.get(kind, namespace, name).is_some() {
+    if ctx.store.others.get(kind, namespace, name).is_some() {
         return false;
     }
-    others.insert(kind, namespace, name, OtherObject { object, jobset });
+    if kind == ObjectKind::PodGroup {
+        pod_admission::set_group_priority(ctx, &mut object);
+    }
+    ctx.store.get_mut().others.insert(kind, namespace, name, OtherObject { object, jobset });
     record_object_change(ctx, kind, jobset, (namespace, name));
     if jobset.is_some() {
         record_change(ctx, ChangeKind::OwnedCreated(jobset, kind));
@@ -114,6 +117,7 @@ fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: J
             settle_claims(ctx);
         }
         ObjectKind::PodGroup => record_change(ctx, ChangeKind::PodGroup),
+        ObjectKind::PriorityClass => refresh_priorities(ctx),
         _ => {}
     }
 }

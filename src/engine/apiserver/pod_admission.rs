@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;
 use sim_api::objects::{JobSlot, ObjectContext};
-use sim_api::spec::ObjectKind;
+use sim_api::spec::{ObjectKind, PodGroupScheduling};
 use sim_base::JobId;
 use std::sync::Arc;
 
@@ -62,6 +62,19 @@ pub fn known_classes(ctx: &EngineContext<'_>, spec: &Value) -> (Vec<Value>, Vec<
     }
     let runtime = spec["runtimeClassName"].as_str().map(str::to_owned);
     (classes, runtime.into_iter().collect())
+}
+
+/// Sets the priority of a new PodGroup, as the admission plugin Priority does with workload-aware preemption.
+pub(super) fn set_group_priority(ctx: &EngineContext<'_>, group: &mut Value) {
+    if ctx.scenario.control_plane.feature_gates.pod_groups == PodGroupScheduling::Off {
+        return;
+    }
+    let (classes, _) = known_classes(ctx, &group["spec"]);
+    let Some((class, value)) = objects::priority_of(&group["spec"], &classes) else { return };
+    group["spec"]["priority"] = value.into();
+    if !class.is_empty() {
+        group["spec"]["priorityClassName"] = class.into();
+    }
 }
 
 /// The priority of the Job's pods; `None` if they are rejected.

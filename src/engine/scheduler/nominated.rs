@@ -29,6 +29,11 @@ impl NominatedPods {
         self.0.remove(&pod).is_some()
     }
 
+    /// Nominates a pod of a group. Other pods keep the node.
+    pub fn insert(&mut self, pod: PodId, node: NodeId) {
+        self.0.insert(pod, node);
+    }
+
     /// Nominates a pod. Pods of lower priority lose the node (`getLowerPriorityNominatedPods`).
     pub fn nominate(&mut self, store: &ObjectStore, pod: PodId, node: NodeId) {
         let priority = store.facts(pod).priority;

@@ -62,7 +62,7 @@ impl LastFailure {
 
 /// What an attempt does to `status.nominatedNodeName`.
 #[derive(Copy, Clone)]
-enum Nomination {
+pub(super) enum Nomination {
     Stays,
     Ends,
     To(NodeId),

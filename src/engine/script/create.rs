@@ -6,7 +6,7 @@ use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
 use crate::apiserver::{NewPod, ObjectOwner};
 use crate::{apiserver, ctx::EngineContext, record::JobName};
 use serde_json::Value;
-use sim_api::admission;
+use sim_api::admission::{self, AdmissionRejection};
 use sim_api::spec::{BY_SCRIPT, ObjectDecodeError, ObjectKind, PodObject};
 use sim_base::{DomainId, JobSetId};
 use std::sync::Arc;
@@ -47,6 +47,7 @@ impl ScriptRunner {
             }
             _ => {
                 let kind = document_kind(kind)?;
+                check_default_class(ctx, kind, object)?;
                 let name = object["metadata"]["name"].as_str().unwrap_or("");
                 let namespace = object_namespace(kind, object);
                 let at = (namespace, name);
@@ -102,6 +103,20 @@ impl ScriptRunner {
         }
         Ok(())
     }
+}
+
+/// The admission plugin Priority accepts one default PriorityClass.
+fn check_default_class(ctx: &EngineContext<'_>, kind: ObjectKind, object: &Value) -> Result<(), ScriptRequestError> {
+    let is_default = |object: &Value| object["globalDefault"] == true;
+    let is_concerned = kind == ObjectKind::PriorityClass && is_default(object);
+    let mut classes = ctx.store.others.objects_of_kind(kind).filter(|_| is_concerned);
+    let Some((_, known, _)) = classes.find(|(_, _, class)| is_default(&class.object)) else { return Ok(()) };
+    let name = object["metadata"]["name"].as_str().unwrap_or("");
+    let message = format!(
+        "priorityclasses.scheduling.k8s.io {name:?} is forbidden: PriorityClass {known} is already marked as default. Only \
+         one default can exist"
+    );
+    Err(ScriptRequestError::Rejected(AdmissionRejection::new(403, "Forbidden", message)))
 }
 
 fn already_exists(kind: ObjectKind, name: &str) -> ScriptRequestError {

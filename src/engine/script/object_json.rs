@@ -212,6 +212,7 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
     let node = store.pods.node[i];
     let nodes = leader_node(ctx, job, pod).or(node.is_some().then_some(node));
     let (priority_classes, runtime_classes) = apiserver::known_classes(ctx, &posted["spec"]);
+    let priority_classes = classes_at_creation(&posted["spec"], priority_classes, store.facts(pod).priority);
     let around = ObjectContext {
         priority_classes: &priority_classes,
         runtime_classes: &runtime_classes,
@@ -243,6 +244,19 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
     let deletion = deleting.then_some(SimTime::ZERO + since);
     add_deletion_metadata(&mut object, finalizers_of_pod(ctx, pod), deletion, grace_s.into());
     object
+}
+
+/// Returns the PriorityClasses without a default class that is newer than the pod, or with the former one.
+fn classes_at_creation(spec: &Value, mut classes: Vec<Value>, priority: i32) -> Vec<Value> {
+    let now = objects::priority_of(spec, &classes).map(|(_, value)| value);
+    if spec["priorityClassName"].is_string() || now == Some(priority.into()) {
+        return classes;
+    }
+    classes.retain(|class| class["globalDefault"] != true);
+    if priority != 0 {
+        classes.push(json!({"value": priority, "globalDefault": true}));
+    }
+    classes
 }
 
 fn leader_node(ctx: &EngineContext<'_>, job: JobId, pod: PodId) -> Option<NodeId> {

@@ -10,6 +10,7 @@ use crate::{ctx::EngineContext, kubelet::KubeletState, record::DeletionActor};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;
+use sim_scheduler::decision::PRESCORE_ERROR;
 
 /// State of the containers in the last status of the kubelet.
 #[derive(Copy, Clone, PartialEq)]
@@ -290,7 +291,9 @@ fn scheduled_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
         }
         false => {
             let message = ctx.store.names.text(*pods.unschedulable.get(&pod)?);
-            Some(condition_json("PodScheduled", false, "Unschedulable", message))
+            let is_error = message.starts_with(PRESCORE_ERROR);
+            let reason = if is_error { "SchedulerError" } else { "Unschedulable" };
+            Some(condition_json("PodScheduled", false, reason, message))
         }
     }
 }

@@ -154,6 +154,11 @@ impl TemplateStore {
         self.by_slot.insert(slot, job);
     }
 
+    /// Jobs that are created from now on are read again.
+    pub fn forget_slots(&mut self) {
+        self.by_slot.clear();
+    }
+
     /// Returns the last admission result of exactly this Job, if known.
     pub fn admission(
         &self, slot: TemplateSlot, index: u32, attempt: RestartAttempt,

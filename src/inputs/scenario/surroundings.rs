@@ -90,11 +90,14 @@ fn dropped_group(scenario: &ScenarioSpec, jobset: &JobSet) -> Option<String> {
     })
 }
 
-/// Objects that the pods need and that the inputs do not contain.
+/// Volumes that kube-scheduler does not let two pods of a node write (`isVolumeConflict`).
+const DISKS_OF_ONE_NODE: [&str; 4] = ["gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi"];
+
+/// Objects that the pods need and that the inputs do not contain, and rules about their volumes.
 fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
     let templates = jobset.object.iter().flat_map(|o| o["spec"]["replicatedJobs"].as_array().into_iter().flatten());
     let has_classes = scenario.objects.iter().any(|o| o["kind"] == "PriorityClass");
-    let mut notes = Vec::new();
+    let (mut notes, mut disks) = (Vec::new(), Vec::new());
     for pod in templates.map(|rj| &rj["template"]["spec"]["template"]["spec"]) {
         let mut add = |kind: &str, name: &Value, assumed: &str| {
             if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
@@ -109,6 +112,9 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
             add("PriorityClass", class, ", with the value of priority");
         }
         for volume in pod["volumes"].as_array().into_iter().flatten() {
+            for kind in DISKS_OF_ONE_NODE.iter().filter(|kind| volume[**kind].is_object()) {
+                disks.push(format!("conflicts of pods on one node that mount the same {kind} (VolumeRestrictions)"));
+            }
             let claim = &volume["persistentVolumeClaim"]["claimName"];
             let is_claim = |o: &Value| o["kind"] == "PersistentVolumeClaim" && o["metadata"]["name"] == *claim;
             let is_simulated = scenario.claim_controller == ClaimController::Simulated;
@@ -118,5 +124,6 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
             add("PersistentVolumeClaim", claim, " and to be mountable on every node, whatever its access mode");
         }
     }
+    notes.append(&mut disks);
     notes
 }

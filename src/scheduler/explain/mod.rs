@@ -5,12 +5,15 @@
 
 mod remedy;
 
-use crate::decision::{NOT_NAMED, prefilter_message, rejection_counts};
+use crate::decision::{NOT_NAMED, prefilter_message, prescore_error, rejection_counts};
+use crate::plugins::filter_of;
+use crate::pod_terms::SpreadConstraint;
 use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
 use crate::{profile::Profile, resources::ResourceColumns};
 use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
+use serde_json::Value;
 use sim_api::spec::PodTemplate;
 use sim_base::NodeId;
 use sim_policy::placement::TemplateFacts;
@@ -66,10 +69,21 @@ impl PlacementChange {
     }
 }
 
-/// Explains why a pod of a template fits on no node of the empty cluster.
-pub fn explain_template(topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts) -> PlacementExplanation {
+impl PlacementExplanation {
+    /// Returns whether a node needs no change.
+    pub fn is_feasible(&self) -> bool {
+        self.change.as_ref().is_some_and(|change| change.steps.is_empty())
+    }
+}
+
+/// Explains why a pod of a template fits on no node of the empty cluster. `spec` is the pod spec as written, whose
+/// topology spread constraints require labels of nodes.
+pub fn explain_template(
+    topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts, spec: &Value,
+) -> PlacementExplanation {
     let mut columns = ResourceColumns::default();
-    let pod = PodView::of_template(pod, facts, &mut columns);
+    let mut pod = PodView::of_template(pod, facts, &mut columns);
+    pod.spread = SpreadConstraint::read_all(spec, &pod.labels);
     let mut cluster = Cluster { columns, ..Cluster::default() };
     for node in (0..topology.len() as u32).map(NodeId) {
         let view = NodeView::of_topology(topology, node, &mut cluster.columns);
@@ -110,6 +124,14 @@ pub fn explain(
         let (texts, cost) = steps(&cycle, &blockers, node, &rejections);
         changes.entry(texts).or_insert((cost, Vec::new())).1.push(node);
     }
+    let feasible =
+        changes.iter().filter(|(steps, _)| steps.is_empty()).map(|(_, (_, nodes))| nodes.len()).sum::<usize>();
+    if let Some(message) = prescore_error(&cycle).filter(|_| feasible > 1) {
+        let steps =
+            vec!["write an integer as the value of the operators Gt and Lt in the preferred node affinity".to_owned()];
+        let change = Some(PlacementChange { steps, nodes: Vec::new() });
+        return PlacementExplanation { message, nodes: cluster.nodes.len(), change, ..PlacementExplanation::default() };
+    }
     let smallest = changes.iter().min_by_key(|(steps, (cost, nodes))| (steps.len(), *cost, usize::MAX - nodes.len()));
     let name = |node: &NodeIndex| cluster.nodes[*node].name.clone();
     PlacementExplanation {
@@ -142,7 +164,7 @@ fn explain_prefilter(cluster: &Cluster, pod: &PodView, rejection: &Rejection) ->
 }
 
 fn plugin_order(plugin: Plugin) -> usize {
-    crate::plugins::FILTERS.iter().position(|(p, _)| *p == plugin).unwrap_or(0)
+    Plugin::FILTERS.iter().position(|other| *other == plugin).unwrap_or(0)
 }
 
 /// Returns the first topology key in the pod's terms about other pods.
@@ -178,8 +200,8 @@ impl SchedulingCycle<'_> {
             return vec![Rejection::unresolvable(Plugin::NodeAffinity, NOT_NAMED)];
         }
         let usage = &self.cluster.usage[node];
-        let enabled = crate::plugins::FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
-        let all: Vec<Rejection> = enabled.filter_map(|(_, filter)| filter(self, node, usage).err()).collect();
+        let filters = self.profile.filters().iter().map(|plugin| filter_of(*plugin));
+        let all: Vec<Rejection> = filters.filter_map(|filter| filter(self, node, usage).err()).collect();
         if all.is_empty() { self.filter_with_nominated(node, usage).err().into_iter().collect() } else { all }
     }
 }

@@ -1,11 +1,14 @@
 //! Changes of a pod, a node or other pods that remove one rejection of a node.
 
 use crate::index::{NodeIndex, PodIndex};
-use crate::plugins::{claims::ClaimProblem, inter_pod_affinity, node_resources_fit};
+use crate::plugins::{claims::ClaimProblem, inter_pod_affinity, node_resources_fit, pod_topology_spread::constraints};
+use crate::pod::PodView;
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
 use crate::storage::BIND_CONFLICT;
-use crate::{cluster::Cluster, cycle::SchedulingCycle, node::NodeView, plugin::Plugin, pod::PodView};
+use crate::{
+    cluster::Cluster, cycle::SchedulingCycle, node::NodeView, node_affinity::NodeAffinityView, plugin::Plugin,
+};
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,11 +68,12 @@ pub fn steps(
                         .map(|f| format!("enable the feature {f} in the kubelet (in a topology: `features: [{f}]`)")),
                 );
             }
-            Plugin::NodePorts => texts.push("free the host port on the node".to_owned()),
-            Plugin::NodeResourcesFit => cost += resource_steps(cycle, blockers, (node, rejection), &mut texts),
-            Plugin::PodTopologySpread => {
-                texts.push("relax the topology spread constraints of the pod".to_owned());
+            Plugin::NodePorts => {
+                texts.push("free the host port on the node".to_owned());
+                cost += POD_COST;
             }
+            Plugin::NodeResourcesFit => cost += resource_steps(cycle, blockers, (node, rejection), &mut texts),
+            Plugin::PodTopologySpread => texts.extend(spread_steps(cycle, view)),
             Plugin::InterPodAffinity => cost += affinity_steps(cycle, blockers, (view, rejection), &mut texts),
             Plugin::VolumeRestrictions => {
                 let claims = cycle.cluster.storage.claims_of_one_pod(cycle.pod);
@@ -138,7 +142,11 @@ fn toleration_step(cycle: &SchedulingCycle<'_>, taint: &TaintSpec) -> String {
 
 /// Returns the labels that the node lacks for the selector, and for the required term that lacks the fewest.
 fn label_steps(cycle: &SchedulingCycle<'_>, node: &NodeView) -> Vec<String> {
-    let affinity = &cycle.pod.node_affinity;
+    let affinities = [cycle.profile.added_affinity.as_ref(), Some(&cycle.pod.node_affinity)];
+    affinities.into_iter().flatten().flat_map(|affinity| lacking_labels(affinity, node)).collect()
+}
+
+fn lacking_labels(affinity: &NodeAffinityView, node: &NodeView) -> Vec<String> {
     let lacking = affinity.selector.iter().filter(|(key, value)| node.labels.get(*key) != Some(*value));
     let mut texts: Vec<String> = lacking.map(|(key, value)| format!("label the node {key}={value}")).collect();
     let unmet = |term: &NodeTerm| -> Vec<String> {
@@ -156,8 +164,27 @@ fn requirement_step(r: &NodeRequirement) -> String {
     match (r.operator, &r.values[..]) {
         (Some(NodeOperator::In), values) => format!("label the node {}={}", r.key, values.join(" or ")),
         (Some(NodeOperator::Exists), _) => format!("label the node with {}", r.key),
+        (Some(NodeOperator::DoesNotExist), _) => format!("remove the label {} from the node", r.key),
+        (Some(operator @ (NodeOperator::Gt | NodeOperator::Lt)), [bound]) => {
+            let step = if operator == NodeOperator::Gt { 1 } else { -1 };
+            match bound.parse::<i64>().ok().and_then(|bound| bound.checked_add(step)) {
+                Some(value) => format!("label the node {}={value}", r.key),
+                None => format!("write an integer instead of {bound} for {} in the node affinity of the pod", r.key),
+            }
+        }
         _ => format!("change or remove the label {} of the node", r.key),
     }
+}
+
+/// Returns the labels of required constraints that the node lacks. If it has all, the constraints are too strict.
+fn spread_steps(cycle: &SchedulingCycle<'_>, node: &NodeView) -> Vec<String> {
+    let constraints = constraints(cycle.cluster, cycle.pod, cycle.profile);
+    let keys = constraints.iter().filter(|c| c.is_required).map(|c| &c.topology_key);
+    let missing: BTreeSet<&String> = keys.filter(|key| !node.labels.contains_key(*key)).collect();
+    if missing.is_empty() {
+        return vec!["relax the topology spread constraints of the pod".to_owned()];
+    }
+    missing.into_iter().map(|key| format!("label the node with {key}")).collect()
 }
 
 /// Adds the missing amounts after the pods that repel the pod are gone. Returns their cost.
@@ -173,7 +200,7 @@ fn resource_steps(
         }
     }
     let Err(left) = node_resources_fit::filter(cycle, node, &usage) else { return 0 };
-    let (mut cost, mut freed, mut lowered) = (0, Vec::new(), Vec::new());
+    let (mut cost, mut freed, mut lowered, mut removed) = (0, Vec::new(), Vec::new(), Vec::new());
     for reason in left.reasons.iter().filter(|reason| rejection.reasons.contains(reason)) {
         let Reason::Insufficient(name) = reason else {
             texts.push("remove a pod from the node".to_owned());
@@ -184,7 +211,9 @@ fn resource_steps(
         let (request, allocatable) = (cycle.pod.requests.get(column), view.allocatable.get(column));
         let missing = request - (allocatable - usage.requested.get(column));
         let text = |amount: i64| amount_text(column, amount);
-        if request > allocatable {
+        if allocatable == 0 {
+            removed.push(name.clone());
+        } else if request > allocatable {
             lowered.push(format!("{} of {name} instead of {}", text(allocatable), text(request)));
         } else {
             freed.push(format!("{} of {name}", text(missing)));
@@ -192,6 +221,7 @@ fn resource_steps(
         cost += (missing.min(request) * POD_COST / request).max(1);
     }
     let step = |verb: &str, amounts: &[String], place: &str| format!("{verb} {}{place}", amounts.join(" and "));
+    texts.extend((!removed.is_empty()).then(|| step("request no", &removed, "")));
     texts.extend((!lowered.is_empty()).then(|| step("request at most", &lowered, "")));
     texts.extend((!freed.is_empty()).then(|| step("free", &freed, " on the node")));
     cost

@@ -26,8 +26,11 @@ pub struct GroupAttempt<'a> {
     /// Nodes of the pods of the group that are already scheduled.
     pub scheduled: &'a [NodeIndex],
     pub is_topology_aware: bool,
-    /// Selects among nodes with equal scores: 0 takes the first for each pod. kube-scheduler selects at random.
-    pub tie: usize,
+    /// One number per pod: modulo the number of nodes with equal scores, it selects one of them; missing numbers select
+    /// the first one. kube-scheduler draws for each pod and each trial.
+    pub ties: &'a [u64],
+    /// Index at which the search for the first pod starts.
+    pub start: usize,
 }
 
 /// The result in one set of nodes.
@@ -53,6 +56,8 @@ pub struct GroupResult {
     /// Number of pods of the group that were scheduled before.
     scheduled: usize,
     is_topology_aware: bool,
+    /// Index at which the search for the next pod starts.
+    pub next_start: usize,
 }
 
 impl Placement {
@@ -107,8 +112,9 @@ impl GroupAttempt<'_> {
 
     /// Simulates the group in each placement.
     pub fn run(&self, cluster: &Cluster) -> GroupResult {
+        let mut next_start = self.start;
         let placements = self.placements(cluster).into_iter().map(|(domain, nodes)| {
-            let found = self.assign(cluster.restricted_to(&nodes));
+            let found = self.assign(cluster.restricted_to(&nodes), &mut next_start);
             let assignment: Vec<Option<NodeIndex>> =
                 found.assignment.iter().map(|node| node.map(|node| nodes[node])).collect();
             let assigned = self.pods.iter().zip(&assignment).filter(|(_, node)| node.is_some()).map(|(pod, _)| pod);
@@ -121,6 +127,7 @@ impl GroupAttempt<'_> {
             pods: self.pods.len(),
             scheduled: self.scheduled.len(),
             is_topology_aware: self.is_topology_aware,
+            next_start,
         }
     }
 
@@ -144,20 +151,23 @@ impl GroupAttempt<'_> {
     }
 
     /// Schedules the pods one after another. The group is feasible if the gang is large enough after one of them.
-    fn assign(&self, mut cluster: Cluster) -> Placement {
+    fn assign(&self, mut cluster: Cluster, start: &mut usize) -> Placement {
         let mut found = Placement::default();
         let mut scheduled = self.scheduled.len();
         let has_placements = self.is_topology_aware && self.group.topology_key.is_some();
         let ineligible = if has_placements { BY_PLACEMENT } else { AS_A_WHOLE };
         for (at, pod) in self.pods.iter().enumerate() {
-            let (node, message) = match schedule_without_preemption(&cluster, pod, self.profile, ineligible) {
+            let (node, message) = match schedule_without_preemption(&cluster, pod, self.profile, *start, ineligible) {
                 Decision::Scheduled(nodes) => {
-                    let best = nodes.best();
-                    (best.get(self.tie * (at + 1) % best.len()).copied(), String::new())
+                    *start = nodes.next_start;
+                    let (best, tie) = (nodes.best(), self.ties.get(at).copied().unwrap_or(0));
+                    (best.get((tie % best.len() as u64) as usize).copied(), String::new())
                 }
                 Decision::Unschedulable { message, .. } => (None, message),
             };
             if let Some(node) = node {
+                // From here on, the pod counts on its new node only.
+                cluster.nominated.retain(|(_, other)| !pod.is_same(other));
                 cluster.add_pod(node, pod.clone());
                 scheduled += 1;
                 found.is_feasible |= scheduled >= self.group.min_count.unwrap_or(1);

@@ -1,7 +1,6 @@
 //! Preemption for a pod group as a whole (workload-aware preemption of 1.36).
 
 use crate::index::{NodeIndex, PodIndex};
-use crate::node::NodeUsage;
 use crate::preemption::{POLICY_NEVER, count_removal};
 use crate::{cluster::Cluster, groups::attempt::GroupAttempt};
 use std::collections::BTreeMap;
@@ -19,15 +18,18 @@ pub struct VictimUnit {
     started: i64,
 }
 
-/// Returns the units whose removal makes room for the group, or the message.
-pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Result<Vec<VictimUnit>, String> {
+/// Returns the units whose removal makes room for the group, or the message. `rank` orders pods of equal importance,
+/// which kube-scheduler takes in the order of a Go map; a unit has the lowest rank of its pods.
+pub fn preempt_for_group(
+    attempt: &GroupAttempt<'_>, cluster: &Cluster, mut rank: impl FnMut(NodeIndex, PodIndex) -> u64,
+) -> Result<Vec<VictimUnit>, String> {
     if attempt.group.topology_key.is_some() {
         return Err(CONSTRAINED.to_owned());
     }
     if attempt.pods.iter().any(|pod| !pod.may_preempt) {
         return Err(POLICY_NEVER.to_owned());
     }
-    let mut units = victim_units(cluster, attempt.tie % 2 == 1);
+    let mut units = victim_units(cluster);
     units.retain(|unit| unit.priority < attempt.group.priority);
     if units.is_empty() {
         return Err(NO_VICTIMS.to_owned());
@@ -38,7 +40,8 @@ pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Resul
     if result.best().is_empty() {
         return Err(result.message());
     }
-    units.sort_by_key(VictimUnit::importance);
+    let mut rank = |unit: &VictimUnit| unit.pods.iter().map(|(node, pod)| rank(*node, *pod)).min();
+    units.sort_by_cached_key(|unit| (unit.importance(), rank(unit)));
     let mut left: Vec<i64> = cluster.budgets.iter().map(|b| b.disruptions_allowed).collect();
     // Unlike in preemption for a single pod, counting ends at the first violation.
     let (violating, others): (Vec<VictimUnit>, Vec<VictimUnit>) = units.into_iter().partition(|unit| {
@@ -61,15 +64,11 @@ fn remove(cluster: &mut Cluster, unit: &VictimUnit) {
     unit.pods.iter().for_each(|(node, pod)| cluster.remove_pod(*node, *pod));
 }
 
-/// Returns all pods as units: single pods, and the pods of groups that are disrupted as a whole. Pods of one group may
-/// be listed on a node in any order, because they were bound at the same time.
-fn victim_units(cluster: &Cluster, reversed: bool) -> Vec<VictimUnit> {
+/// Returns all pods as units: single pods, and the pods of groups that are disrupted as a whole.
+fn victim_units(cluster: &Cluster) -> Vec<VictimUnit> {
     let (mut units, mut of_group): (Vec<VictimUnit>, BTreeMap<usize, usize>) = (Vec::new(), BTreeMap::new());
-    let of_node = |(node, usage): (NodeIndex, &NodeUsage)| -> Vec<(NodeIndex, PodIndex)> {
-        let pods = usage.pods.iter().map(|pod| (node, *pod));
-        if reversed { pods.rev().collect() } else { pods.collect() }
-    };
-    for (node, pod) in cluster.usage.iter().enumerate().flat_map(of_node) {
+    let rows = cluster.usage.iter().enumerate();
+    for (node, pod) in rows.flat_map(|(node, usage)| usage.pods.iter().map(move |pod| (node, *pod))) {
         let view = &cluster.pods[pod];
         let group = view.group.filter(|row| cluster.groups[*row].is_disrupted_as_a_whole);
         let started = view.started.unwrap_or(i64::MAX);

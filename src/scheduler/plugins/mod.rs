@@ -1,4 +1,4 @@
-//! The plugins of the default profile, one per file, and the order in which they run.
+//! The plugins of the default profile, one per file.
 
 pub mod claims;
 pub mod image_locality;
@@ -23,22 +23,24 @@ use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::P
 /// A filter. The usage may differ from that of the cluster, because preemption removes pods.
 pub type Filter = fn(&SchedulingCycle<'_>, NodeIndex, &NodeUsage) -> Result<(), Rejection>;
 
-/// The filters in the order in which they run. The first rejection counts.
-pub const FILTERS: [(Plugin, Filter); 12] = [
-    (Plugin::NodeUnschedulable, node_unschedulable::filter),
-    (Plugin::NodeName, node_name::filter),
-    (Plugin::TaintToleration, taint_toleration::filter),
-    (Plugin::NodeAffinity, node_affinity::filter),
-    (Plugin::NodePorts, node_ports::filter),
-    (Plugin::NodeResourcesFit, node_resources_fit::filter),
-    (Plugin::VolumeRestrictions, volumes::filter_restrictions),
-    (Plugin::VolumeBinding, volumes::filter_binding),
-    (Plugin::VolumeZone, volumes::filter_zone),
-    (Plugin::PodTopologySpread, pod_topology_spread::filter),
-    (Plugin::InterPodAffinity, inter_pod_affinity::filter),
-    // `applyFeatureGates` appends the plugin to the default ones.
-    (Plugin::NodeDeclaredFeatures, node_declared_features::filter),
-];
+/// Returns the filter of a plugin. Plugins without one accept every node.
+pub fn filter_of(plugin: Plugin) -> Filter {
+    match plugin {
+        Plugin::NodeUnschedulable => node_unschedulable::filter,
+        Plugin::NodeName => node_name::filter,
+        Plugin::TaintToleration => taint_toleration::filter,
+        Plugin::NodeAffinity => node_affinity::filter,
+        Plugin::NodePorts => node_ports::filter,
+        Plugin::NodeResourcesFit => node_resources_fit::filter,
+        Plugin::VolumeRestrictions => volumes::filter_restrictions,
+        Plugin::VolumeBinding => volumes::filter_binding,
+        Plugin::VolumeZone => volumes::filter_zone,
+        Plugin::PodTopologySpread => pod_topology_spread::filter,
+        Plugin::InterPodAffinity => inter_pod_affinity::filter,
+        Plugin::NodeDeclaredFeatures => node_declared_features::filter,
+        _ => |_, _, _| Ok(()),
+    }
+}
 
 /// Computes the normalized scores of the nodes, or `None` if the plugin has none for the pod (PreScore returns Skip).
 pub type Score = fn(&SchedulingCycle<'_>, &[NodeIndex]) -> Option<Vec<i64>>;

@@ -106,6 +106,8 @@ fn each_plugin_names_the_change_that_admits_the_pod() {
     let requests = |cpu: &str| json!({"containers": [{"resources": {"requests": {"cpu": cpu}}}]});
     let zone = json!({"metadata": {"labels": {"zone": "a"}}});
     let rules = json!([{"action": "RestartAllContainers"}]);
+    let constraint = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"});
+    let required_spread = json!({"topologySpreadConstraints": [constraint]});
     for (node, spec, expected) in [
         (taint("dedicated"), json!({}), "add the toleration {key: dedicated, operator: Exists, effect: NoSchedule}"),
         (taint("node.kubernetes.io/not-ready"), json!({}), "wait until the taint node.kubernetes.io/not-ready:"),
@@ -113,7 +115,17 @@ fn each_plugin_names_the_change_that_admits_the_pod() {
         (json!({}), json!({"nodeSelector": {"zone": "a"}}), "label the node zone=a"),
         (json!({}), affinity("In", json!(["a", "b"])), "label the node zone=a or b"),
         (json!({}), affinity("Exists", json!([])), "label the node with zone"),
-        (zone, affinity("NotIn", json!(["a"])), "change or remove the label zone of the node"),
+        (zone.clone(), affinity("NotIn", json!(["a"])), "change or remove the label zone of the node"),
+        (json!({}), affinity("Gt", json!(["3"])), "label the node zone=4"),
+        (json!({}), affinity("Lt", json!(["3"])), "label the node zone=2"),
+        (
+            json!({}),
+            affinity("Lt", json!(["b"])),
+            "write an integer instead of b for zone in the node affinity of the pod",
+        ),
+        (zone, affinity("DoesNotExist", json!([])), "remove the label zone from the node"),
+        (json!({}), required_spread, "label the node with zone"),
+        (json!({}), json!({"containers": [{"resources": {"requests": {"e.com/fpga": "1"}}}]}), "request no e.com/fpga"),
         (json!({}), requests("9"), "request at most 4 of cpu instead of 9"),
         (json!({}), json!({"containers": [{"restartPolicyRules": rules}]}), "enable the feature RestartAllContainers"),
     ] {
@@ -150,5 +162,31 @@ fn pods_that_take_room_or_repel_the_pod_are_named() {
         }
         let own = pod(&mut cluster, "p", own);
         assert_eq!(explained(&cluster, &own).1, format!("{expected}; node n0 qualifies"));
+    }
+}
+
+#[test]
+fn each_change_admits_the_pod_when_it_is_made() {
+    let affinity = |operator: &str, values: Value| {
+        let terms = json!({"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "gen", "operator": operator, "values": values},
+        ]}]});
+        json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}})
+    };
+    let constraint = json!({"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"});
+    for (spec, label) in [
+        (affinity("Gt", json!(["3"])), ("gen", "4")),
+        (affinity("Lt", json!(["-3"])), ("gen", "-4")),
+        (affinity("In", json!(["a"])), ("gen", "a")),
+        (json!({"topologySpreadConstraints": [constraint]}), ("rack", "any")),
+    ] {
+        let mut cluster = cluster(&[json!({})]);
+        let pod = pod(&mut cluster, "p", spec);
+        let change = explained(&cluster, &pod).1;
+        assert!(change.contains(&format!("={}", label.1)) || change.contains(label.0), "{change}");
+        let mut node = cluster.nodes[0].clone();
+        node.labels.insert(label.0.to_owned(), label.1.to_owned());
+        cluster.set_node(0, node);
+        assert!(explain(&cluster, &pod, &Profile::default(), None).is_feasible(), "{change}");
     }
 }

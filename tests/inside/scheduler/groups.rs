@@ -32,7 +32,8 @@ fn attempt<T>(
     cluster: &Cluster, group: &PodGroup, pods: &[PodView], run: impl FnOnce(&GroupAttempt<'_>, &Cluster) -> T,
 ) -> T {
     let profile = Profile::default();
-    let attempt = GroupAttempt { group, pods, profile: &profile, scheduled: &[], is_topology_aware: true, tie: 0 };
+    let attempt =
+        GroupAttempt { group, pods, profile: &profile, scheduled: &[], is_topology_aware: true, ties: &[], start: 0 };
     run(&attempt, cluster)
 }
 
@@ -90,7 +91,8 @@ fn victims(running: &[(&str, bool)], budgets: Value, change: impl FnOnce(&mut Po
     let mut own = pod(&mut cluster, "own", &(5 - running.len()).to_string(), 10);
     change(&mut own);
     let group = PodGroup { min_count: Some(1), priority: 10, ..PodGroup::default() };
-    let found = attempt(&cluster, &group, &[own], preempt_for_group)?;
+    let found =
+        attempt(&cluster, &group, &[own], |a, cluster| preempt_for_group(a, cluster, |node, pod| (node + pod) as u64))?;
     let pods = found.iter().flat_map(|unit| &unit.pods);
     Ok(pods.map(|(_, row)| cluster.pods[*row].name.clone()).collect())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sim_api::objects::value_access::{has_value, text};
 use sim_scheduler::groups::attempt::{GroupResult, Placement};
 use sim_scheduler::groups::preemption::{VictimUnit, preempt_for_group};
-use sim_scheduler::{Cluster, GroupAttempt, PodView};
+use sim_scheduler::{Cluster, GroupAttempt, NodeIndex, PodIndex, PodView};
 use std::collections::BTreeSet;
 
 /// Number of orders that are drawn. Those that differ in no request count once.
@@ -24,12 +24,17 @@ pub enum Attempted {
 }
 
 impl Attempted {
-    pub fn run(attempt: GroupAttempt<'_>, cluster: &Cluster) -> Attempted {
+    /// Pods that were bound at the same time may be listed on a node in any order. `is_reversed` tries the other one.
+    pub fn run(attempt: GroupAttempt<'_>, cluster: &Cluster, is_reversed: bool) -> Attempted {
         let outcome = attempt.run(cluster);
         if !outcome.best().is_empty() {
             return Attempted::Fits(outcome);
         }
-        match preempt_for_group(&attempt, cluster) {
+        let rank = |node: NodeIndex, pod: PodIndex| {
+            let of_pod = if is_reversed { u32::MAX as usize - pod } else { pod };
+            ((node as u64) << 32) + of_pod as u64
+        };
+        match preempt_for_group(&attempt, cluster, rank) {
             Ok(victims) => Attempted::Preempts(victims),
             Err(reason) => Attempted::Fails(format!("{}, {reason}", outcome.message())),
         }

@@ -199,14 +199,17 @@ impl Replay {
             profile: &profile,
             scheduled: &scheduled,
             is_topology_aware: self.is_topology_aware,
-            tie: 0,
+            ties: &[],
+            start: 0,
         };
         if own.is_empty() || !attempt.is_complete() {
             return Change::None;
         }
         let mut nearest: Option<(usize, Attempted)> = None;
         for (pods, tie) in variants(&own) {
-            let attempted = Attempted::run(GroupAttempt { pods: &pods, tie, ..attempt.clone() }, &self.cluster);
+            let ties: Vec<u64> = (1..=pods.len()).map(|at| (tie * at) as u64).collect();
+            let variant = GroupAttempt { pods: &pods, ties: &ties, ..attempt.clone() };
+            let attempted = Attempted::run(variant, &self.cluster, tie % 2 == 1);
             let distance = attempted.distance(&self.cluster, result, &own);
             if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
                 nearest = Some((distance, attempted));
