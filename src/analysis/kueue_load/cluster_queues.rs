@@ -4,7 +4,7 @@
 use super::clients::RateLimit;
 use super::recorder::QueueStatus;
 use super::start::KUEUE_RECONCILES;
-use super::world::{LoadEvent, World};
+use super::world::{LoadEvent, LoadRequest, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::Duration;
 use std::collections::{BTreeSet, VecDeque};
@@ -93,7 +93,7 @@ impl World<'_> {
                 let begin = if nth == 0 { sent } else { sent + self.test.manager.request };
                 sent = self.queues.client.take(begin);
             }
-            self.schedule(sent + self.test.manager.request, LoadEvent::QueueAnswered { queue });
+            self.ask(sent, LoadRequest::Status { queue });
         }
     }
 

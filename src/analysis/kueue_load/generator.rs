@@ -4,7 +4,7 @@
 
 use super::clients::RateLimit;
 use super::objects::{GeneratedQueue, pod_sets};
-use super::world::{LoadEvent, World};
+use super::world::{LoadEvent, LoadRequest, World};
 use sim_api::spec::kueue::{KueueLoadTest, KueueObjects, LoadTemplate, LoadWorkloads};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, SimTime};
@@ -74,7 +74,7 @@ impl World<'_> {
 
     pub fn creation_due(&mut self, thread: usize) {
         let sent = self.generator.client.take(self.now);
-        self.schedule(sent + self.test.manager.request, LoadEvent::Created { thread });
+        self.ask(sent, LoadRequest::Creation { thread });
     }
 
     /// Stores the Workload of a thread, and begins its next pause.

@@ -1,6 +1,6 @@
 //! The event loop: the API server, its watches, and the programs that use it.
 
-use super::clients::RateLimit;
+use super::clients::{ApiServer, RateLimit};
 use super::cluster_queues::QueueReconciler;
 use super::generator::Generator;
 use super::objects::{nodes, objects};
@@ -17,19 +17,22 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+/// Reasons of the Events of an admission (`admit` in `pkg/scheduler/scheduler.go`).
+const ADMISSION_EVENTS: [&str; 2] = ["QuotaReserved", "Admitted"];
+
 /// What happens next. Events at one time happen in the order in which they were scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LoadEvent {
-    /// A thread of the generator begins a request; the request is answered.
+    /// A thread of the generator begins a request.
     CreationDue {
         thread: usize,
     },
-    Created {
-        thread: usize,
+    /// A request arrives at the API server, and is answered.
+    Arrived {
+        request: LoadRequest,
     },
-    /// The response to a request about a Workload.
     Answered {
-        request: usize,
+        request: LoadRequest,
     },
     /// A watch delivers the oldest change that is under way.
     KueueObserves,
@@ -40,11 +43,8 @@ pub enum LoadEvent {
     },
     CycleBegins,
     CycleContinues,
-    /// The reconciler of ClusterQueues looks at a queue; its request is answered; the runner sees the status.
+    /// The reconciler of ClusterQueues looks at a queue; the runner sees the status.
     QueueDue {
-        queue: usize,
-    },
-    QueueAnswered {
         queue: usize,
     },
     QueueObserved,
@@ -59,6 +59,19 @@ pub enum LoadEvent {
     },
     /// The runner's regular look at the end of the test.
     EndCheck,
+}
+
+/// A request to the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LoadRequest {
+    /// A thread of the generator creates a Workload.
+    Creation { thread: usize },
+    /// A change of a Workload, by its number.
+    Change { id: usize },
+    /// The status of a ClusterQueue.
+    Status { queue: usize },
+    /// An Event, for which nothing waits.
+    Event,
 }
 
 /// Who waits for the response to a request.
@@ -97,10 +110,12 @@ pub struct World<'a> {
     pub manager: Manager,
     /// Workloads in the API server.
     pub store: Vec<Arc<Workload>>,
+    server: ApiServer,
     requests: BTreeMap<usize, PendingRequest>,
     next_request: usize,
     /// Rate limit of Kueue's client for Workloads.
     pub workload_client: RateLimit,
+    event_client: RateLimit,
     /// Changes under way to Kueue and to the runner.
     to_kueue: VecDeque<(WorkloadKey, Arc<Workload>)>,
     to_runner: VecDeque<(WorkloadKey, Arc<Workload>)>,
@@ -135,9 +150,11 @@ impl<'a> World<'a> {
             sequence: 0,
             manager,
             store: Vec::new(),
+            server: ApiServer::new(test.manager.at_once),
             requests: BTreeMap::new(),
             next_request: 0,
             workload_client: RateLimit::new(test.manager.client),
+            event_client: RateLimit::new(test.manager.client),
             to_kueue: VecDeque::new(),
             to_runner: VecDeque::new(),
             assumed: BTreeSet::new(),
@@ -165,6 +182,11 @@ impl<'a> World<'a> {
 }
 
 impl World<'_> {
+    /// Sends a request, which waits for the requests that arrived before.
+    pub fn ask(&mut self, sent: SimTime, request: LoadRequest) {
+        self.schedule(sent, LoadEvent::Arrived { request });
+    }
+
     pub fn schedule(&mut self, at: SimTime, event: LoadEvent) {
         self.sequence += 1;
         self.events.push(Reverse((at, self.sequence, event)));
@@ -195,8 +217,14 @@ impl World<'_> {
     fn handle(&mut self, event: LoadEvent) {
         match event {
             LoadEvent::CreationDue { thread } => self.creation_due(thread),
-            LoadEvent::Created { thread } => self.created(thread),
-            LoadEvent::Answered { request } => self.answered(request),
+            LoadEvent::Arrived { request } => {
+                let answered = self.server.handle(self.now, self.test.manager.request);
+                self.schedule(answered, LoadEvent::Answered { request });
+            }
+            LoadEvent::Answered { request: LoadRequest::Creation { thread } } => self.created(thread),
+            LoadEvent::Answered { request: LoadRequest::Change { id } } => self.answered(id),
+            LoadEvent::Answered { request: LoadRequest::Status { queue } } => self.queue_answered(queue),
+            LoadEvent::Answered { request: LoadRequest::Event } => {}
             LoadEvent::KueueObserves => self.kueue_observes(),
             LoadEvent::RunnerObserves => {
                 if let Some((key, workload)) = self.to_runner.pop_front() {
@@ -211,7 +239,6 @@ impl World<'_> {
             LoadEvent::CycleBegins => self.begin_cycle(),
             LoadEvent::CycleContinues => self.continue_cycle(),
             LoadEvent::QueueDue { queue } => self.queue_due(queue),
-            LoadEvent::QueueAnswered { queue } => self.queue_answered(queue),
             LoadEvent::QueueObserved => self.queue_observed(),
             LoadEvent::QueuesObserved => self.queues_observed(),
             LoadEvent::QueuesRecorded => self.record_queues(),
@@ -230,7 +257,7 @@ impl World<'_> {
         let id = self.next_request;
         self.next_request += 1;
         self.requests.insert(id, request);
-        self.schedule(sent + self.test.manager.request, LoadEvent::Answered { request: id });
+        self.ask(sent, LoadRequest::Change { id });
     }
 
     fn answered(&mut self, id: usize) {
@@ -247,10 +274,19 @@ impl World<'_> {
             self.set_workload(request.key, new);
         }
         match request.client {
+            LoadClient::Admission if is_stored => self.record_events(),
             LoadClient::Admission => {}
             LoadClient::Scheduler => self.scheduler_answered(),
             LoadClient::WorkloadReconciler => self.reconciler_answered(request.key, is_stored),
             LoadClient::Runner => self.runner_answered(request.key, is_stored),
+        }
+    }
+
+    /// Kueue records the Events of an admission with a client of its own.
+    fn record_events(&mut self) {
+        for _ in ADMISSION_EVENTS {
+            let sent = self.event_client.take(self.now);
+            self.ask(sent, LoadRequest::Event);
         }
     }
 

@@ -29,8 +29,10 @@ pub struct ClientLimits {
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct LoadManager {
     pub client: ClientLimits,
-    /// Time from sending a request to its response.
+    /// Time that the API server spends on a request.
     pub request: Duration,
+    /// Number of requests that the API server handles at a time.
+    pub at_once: usize,
     /// Time from storing an object until a watch delivers it.
     pub watch: Duration,
     /// Time of a cycle by its number of heads, besides requests.
