@@ -32,6 +32,7 @@ use rejected::RejectionVerdict;
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::{JobSet, TopologySpec};
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
+use sim_inputs::kueue::is_modelled;
 use sim_inputs::text::diagnostic::SourceText;
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeSet;
@@ -48,6 +49,11 @@ pub struct LintInputs<'a> {
 /// Checks all manifests and returns the findings, sorted by file and line.
 pub fn lint(inputs: &LintInputs) -> LintReport {
     let objects: Vec<&InspectedObject> = inputs.files.iter().flat_map(|f| &f.objects).collect();
+    let is_of_kueue = |o: &&InspectedObject| {
+        let version = lint_subject::text(&o.node, "apiVersion").unwrap_or_default();
+        is_modelled(version, &o.kind)
+    };
+    let has_kueue = objects.iter().any(is_of_kueue);
     let mut report = LintReport::default();
     let mut subjects = Vec::new();
     for file in inputs.files {
@@ -55,7 +61,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
             let old = inputs.update.and_then(|(files, how)| Some((update::stored(files, object)?, how)));
             let verdict = match &old {
                 Some((old, how)) => update::verdict(object, old, *how, inputs.target),
-                None => rejected::create(object, inputs.target),
+                None => rejected::create(object, inputs.target, has_kueue),
             };
             report.examined += usize::from(object.jobset.is_some());
             report.findings.extend(rejected::findings(file, object, &verdict));

@@ -11,6 +11,7 @@ use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::server;
 use sim_inputs::text::diagnostic::shortened;
 use sim_inputs::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
+use sim_kueue::workload::webhook::refusal;
 
 pub enum RejectionVerdict {
     /// The object is not a kind that is checked.
@@ -50,13 +51,17 @@ pub fn post(object: &Value, target: NodeTarget) -> Result<Value, AdmissionReject
     admission::post(&request(object, target), FieldValidation::Strict, &[]).result
 }
 
-pub fn create(object: &InspectedObject, target: NodeTarget) -> RejectionVerdict {
-    if object.jobset.is_none() {
+/// Creates the object. With `has_kueue`, the webhook of Kueue validates JobSets after that of JobSet.
+pub fn create(object: &InspectedObject, target: NodeTarget, has_kueue: bool) -> RejectionVerdict {
+    let Some(jobset) = &object.jobset else {
         return if object.errors.is_empty() { RejectionVerdict::Other } else { RejectionVerdict::Unreadable };
-    }
+    };
     let json = object.node.to_json();
     match post(&json, target) {
-        Ok(stored) => RejectionVerdict::Accepted { refused: refusals(&stored, target), stored, creation: None },
+        Ok(stored) => match refusal(jobset).filter(|_| has_kueue) {
+            Some(message) => RejectionVerdict::Rejected(AdmissionRejection::new(403, "Forbidden", message)),
+            None => RejectionVerdict::Accepted { refused: refusals(&stored, target), stored, creation: None },
+        },
         // Report the positions of all errors, not only those found before the API server stops validating.
         Err(rejection) => RejectionVerdict::Rejected(AdmissionRejection {
             errors: admission::all_errors(&request(&json, target)),

@@ -1,5 +1,6 @@
 //! Kueue in a run: admission, preemption, pending Workloads and changes of `suspend` by hand.
 
+use crate::program::{program, scratch};
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
@@ -73,6 +74,13 @@ fn kueue_undoes_a_suspension_by_hand() {
     let (texts, outcome) = play(&[("faults", "[{at: 30s, suspendJobSet: {name: train}}]")]);
     assert!(texts.iter().filter(|text| *text == "train Started").count() >= 3, "{}", texts.join("\n"));
     assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
+}
+
+#[test]
+fn the_workload_of_a_deleted_jobset_is_finished_without_an_event() {
+    let (texts, _) = play(&[("faults", "[{at: 30s, deleteJobSet: {name: train}}]")]);
+    at(&texts, "train Finished=true OwnerNotFound");
+    assert!(!texts.iter().any(|text| text == "train FinishedWorkload"), "{}", texts.join("\n"));
 }
 
 #[test]
@@ -386,4 +394,29 @@ fn a_jobset_without_a_queue_gets_the_running_local_queue_named_default_in_its_na
         let has_workload = kept.0.iter().any(|record| matches!(record.body, Body::WorkloadCondition { .. }));
         assert_eq!(has_workload, expected.is_some(), "{name}");
     }
+}
+
+/// Without objects of Kueue, its webhook does not run.
+#[test]
+fn a_run_with_kueue_refuses_what_its_webhook_for_jobsets_refuses() {
+    let dir = scratch("kueue-webhook");
+    let train = std::fs::read_to_string("scenarios/manifests/kueue-train.yaml").unwrap();
+    let size =
+        "metadata: {annotations: {kueue.x-k8s.io/podset-slice-size: \"2\"}}\n            spec:\n              restart";
+    let wrong = train.replace("spec:\n              restart", size);
+    assert_ne!(wrong, train);
+    let file = dir.join("train.yaml");
+    std::fs::write(&file, wrong).unwrap();
+    let file = file.to_str().unwrap();
+    let message = "admission webhook \"vjobset.kb.io\" denied the request: \
+                   spec.replicatedJobs[0].template.spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-size]: \
+                   Forbidden: may not be set when 'kueue.x-k8s.io/podset-slice-required-topology' is not specified";
+    for (command, code) in [("lint", 4), ("run", 2)] {
+        let output = program(&[command, "-f", "scenarios/manifests/kueue-queues.yaml", "-f", file]).output().unwrap();
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+        assert!(output.status.code() == Some(code) && text.contains(message), "{command}: {text}");
+        let output = program(&[command, "-f", file]).output().unwrap();
+        assert!(!String::from_utf8(output.stdout).unwrap().contains("denied"), "{command} without Kueue");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
 }

@@ -1,6 +1,7 @@
 //! Accuracy of simulated restart times: within 8 % of the recorded ones, and 4 % for the median. `recordings` checks
 //! the decisions.
 
+use crate::program::{program, scratch};
 use crate::support;
 use sim_recordings::validate::read::read;
 use sim_recordings::validate::result::{FileResult, ResultTotals};
@@ -52,4 +53,31 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
         }
     }
     assert!(compared >= 8, "only {compared} milestones were compared up to lastPodCreated");
+}
+
+#[test]
+fn the_end_or_deletion_of_a_refused_jobset_is_answered_with_not_found() {
+    let queue = r#"{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"}, "spec":
+        {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources":
+        [{"name": "cpu", "nominalQuota": "1"}]}]}]}}"#;
+    let flavor = r#"{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "f"}}"#;
+    let usage = r#"[{"name": "f", "resources": [{"borrowed": "0", "name": "cpu", "total": "0"}]}]"#;
+    let status = format!(r#"{{"q": {{"pending": 0, "reserving": 0, "admitted": 0, "usage": {usage}}}}}"#);
+    let result = |answer: &str| format!(r#"{{"workloads": {{}}, "clusterQueues": {status}, "answer": {answer}}}"#);
+    let missing = result(r#""jobsets.jobset.x-k8s.io \"js\" not found""#);
+    // The last step is about the Workload, which a player finds by its owner.
+    let table = [("finish", missing.clone()), ("delete", missing), ("deactivate", result("null"))];
+    let directory = scratch("refused-jobset");
+    for (step, result) in table {
+        let path = directory.join("story.json");
+        let story = format!(
+            r#"{{"schema": "jobset-sim/recording/v1", "kind": "kueue", "name": "n", "flavors": [{flavor}],
+            "clusterQueues": [{queue}], "steps": [{{"{step}": "js"}}], "results": [{result}]}}"#
+        );
+        std::fs::write(&path, story).expect("a file");
+        let path = path.display().to_string();
+        let output = program(&["validate", &path, "--fail-if", "decisions.different > 0"]).output().expect("a program");
+        assert_eq!(output.status.code(), Some(0), "{step}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+    drop(std::fs::remove_dir_all(&directory));
 }

@@ -13,7 +13,7 @@ use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
 use sim_kueue::workload::jobset::{self, WorkloadError, workload};
-use sim_kueue::workload::{ConditionType, Workload};
+use sim_kueue::workload::{ConditionType, Workload, reasons};
 use sim_policy::kinds::JobSetConditionType;
 use std::sync::Arc;
 
@@ -119,11 +119,13 @@ impl KueueController {
                 if ctx.store.jobsets[jobset.ix()].workload_version != write.based_on {
                     return RequestAnswer::Conflict;
                 }
-                let has_finished = write.workload.is_finished();
+                // Kueue ends the Workload of a deleted JobSet without an Event (`FinalizeOrphanedWorkload`).
+                let finished = write.workload.condition(ConditionType::Finished).filter(|c| c.status);
+                let is_declared = finished.is_some_and(|c| c.reason != reasons::OWNER_NOT_FOUND);
                 let message =
                     format!("Workload '{}/{}' is declared finished", write.workload.namespace, write.workload.name);
                 apiserver::set_workload(ctx, jobset, *write.workload);
-                if has_finished {
+                if is_declared {
                     event(ctx, "FinishedWorkload", &message);
                 }
             }

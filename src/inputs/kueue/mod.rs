@@ -6,12 +6,12 @@
 
 mod admission_checks;
 mod configuration;
-mod default_queue;
+mod jobset_webhook;
 mod quotas;
 mod reader;
 mod stored_workload;
 mod validate;
 
 pub use admission_checks::add_outcomes;
-pub use default_queue::add_default_queues;
+pub use jobset_webhook::admit;
 pub use reader::{KueueManifests, is_modelled, read_kueue};

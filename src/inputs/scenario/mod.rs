@@ -368,7 +368,7 @@ fn add_kueue(scenario: &mut ScenarioSpec, sources: &[SourceText]) -> Result<Vec<
     }
     let manifests = kueue::read_kueue(sources)?;
     scenario.kueue = Some(manifests.objects);
-    kueue::add_default_queues(scenario);
+    kueue::admit(scenario)?;
     Ok(manifests.unmodelled)
 }
 

@@ -165,8 +165,11 @@ impl Story {
         }
         for key in ["finish", "delete", "deactivate"] {
             let Some(name) = step[key].as_str() else { continue };
-            let Some(index) = self.jobs.iter().position(|job| job.name == name && !job.view.is_deleted) else {
-                continue;
+            let index = match self.jobs.iter().position(|job| job.name == name && !job.view.is_deleted) {
+                Some(index) => index,
+                // The request is about the Workload, which does not exist either.
+                None if key == "deactivate" => continue,
+                None => return Err(format!("jobsets.jobset.x-k8s.io \"{name}\" not found")),
             };
             match key {
                 "finish" => self.jobs[index].view.finished = Some((true, COMPLETED.to_owned())),

@@ -1,16 +1,32 @@
-//! The default LocalQueue: Kueue's webhook gives a new JobSet without a queue the one named `default` in its namespace
-//! (`pkg/controller/jobframework/defaults.go`).
+//! Kueue's webhook for new JobSets. It gives a JobSet without a queue the LocalQueue named `default` in its namespace
+//! (`pkg/controller/jobframework/defaults.go`), and refuses invalid labels and annotations.
 
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use sim_api::spec::ScenarioSpec;
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::{LocalQueue, StopPolicy};
+use sim_kueue::workload::webhook::refusal;
 use std::sync::Arc;
 
 /// Name of the LocalQueue (`DefaultLocalQueueName`).
 const DEFAULT_LOCAL_QUEUE: &str = "default";
 
+/// Applies the webhook to the JobSets, if the scenario has objects of Kueue.
+pub fn admit(scenario: &mut ScenarioSpec) -> Result<(), Diagnostics> {
+    if scenario.kueue.is_none() {
+        return Ok(());
+    }
+    add_default_queues(scenario);
+    let refused = scenario.jobsets.iter().filter_map(|submitted| {
+        let message = format!("JobSet {:?}: {}", submitted.jobset.name, refusal(&submitted.jobset)?);
+        Some(Diagnostic::of_file(&submitted.source, message))
+    });
+    let refused: Vec<Diagnostic> = refused.collect();
+    if refused.is_empty() { Ok(()) } else { Err(Diagnostics(refused)) }
+}
+
 /// Adds the label of the default LocalQueue to the JobSets that have no queue. A stopped LocalQueue does not count.
-pub fn add_default_queues(scenario: &mut ScenarioSpec) {
+fn add_default_queues(scenario: &mut ScenarioSpec) {
     let Some(objects) = &scenario.kueue else { return };
     let is_default = |queue: &LocalQueue| queue.name == DEFAULT_LOCAL_QUEUE && queue.stop_policy == StopPolicy::None;
     let queues: Vec<&LocalQueue> = objects.local_queues.iter().filter(|queue| is_default(queue)).collect();
