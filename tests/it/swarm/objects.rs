@@ -283,13 +283,13 @@ pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
         ("NodeResourcesBalancedAllocation", json!({"resources": [{"name": "cpu"}]})),
         ("InterPodAffinity", json!({"hardPodAffinityWeight": 5})),
         ("NodeAffinity", json!({"addedAffinity": added})),
-        (d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), json!({})),
         ("PodTopologySpread", json!({"defaultingType": d.pick(&["List", "System"]), "defaultConstraints": [spread]})),
     ] {
         if d.one_in(2) {
             arguments.push(json!({"name": name, "args": args}));
         }
     }
+    arguments.push(json!({"name": d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), "args": {}}));
     let mut plugins = json!({});
     for (point, set) in [
         ("multiPoint", json!({"disabled": [{"name": "ImageLocality"}]})),
