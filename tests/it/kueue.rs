@@ -411,10 +411,11 @@ fn a_run_with_kueue_refuses_what_its_webhook_for_jobsets_refuses() {
     let message = "admission webhook \"vjobset.kb.io\" denied the request: \
                    spec.replicatedJobs[0].template.spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-size]: \
                    Forbidden: may not be set when 'kueue.x-k8s.io/podset-slice-required-topology' is not specified";
-    for (command, code) in [("lint", 4), ("run", 2)] {
+    for command in ["lint", "run"] {
         let output = program(&[command, "-f", "scenarios/manifests/kueue-queues.yaml", "-f", file]).output().unwrap();
         let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
-        assert!(output.status.code() == Some(code) && text.contains(message), "{command}: {text}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && text.contains(message), "{command}: {text}");
         let output = program(&[command, "-f", file]).output().unwrap();
         assert!(!String::from_utf8(output.stdout).unwrap().contains("denied"), "{command} without Kueue");
     }
