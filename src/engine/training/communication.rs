@@ -46,6 +46,11 @@ impl TrainingFabric {
             *users = if joins { *users + 1 } else { *users - 1 };
         }
     }
+
+    /// Returns whether another job uses uplinks of a job.
+    fn has_other_users(&self, uplinks: &[Uplink]) -> bool {
+        uplinks.iter().any(|uplink| self.load.users.get(uplink).is_some_and(|users| *users > 1))
+    }
 }
 
 impl TrainingState {
@@ -58,15 +63,24 @@ impl TrainingState {
             return;
         };
         let islands = job_islands(&map, self.ordered_nodes(ctx, at).into_iter());
-        let communication = ctx.scenario.training[at].communication.iter();
-        let uplinks = communication.flat_map(|all| step_time(&map, &self.fabric.load, &islands, all, 0.0).uplinks);
-        let uplinks: Vec<Uplink> = uplinks.collect();
-        self.fabric.change_users(&uplinks, true);
         if let Some(current) = &mut self.jobs[at].segment {
-            current.placed = PlacedJob { islands, uplinks: uplinks.clone(), ..PlacedJob::default() };
+            current.placed = PlacedJob { islands, ..PlacedJob::default() };
         }
-        self.update_step_time(ctx, at);
+        let Some(mut time) = self.step_time(ctx, at) else {
+            return;
+        };
+        let uplinks = std::mem::take(&mut time.uplinks);
+        self.fabric.change_users(&uplinks, true);
+        if self.fabric.has_other_users(&uplinks)
+            && let Some(shared) = self.step_time(ctx, at)
+        {
+            time = shared;
+        }
+        self.set_step_time(ctx, at, &time);
         self.update_sharing_jobs(ctx, at, &uplinks);
+        if let Some(current) = &mut self.jobs[at].segment {
+            current.placed.uplinks = uplinks;
+        }
     }
 
     /// A segment has ended: its uplinks are free for others.
@@ -124,16 +138,32 @@ impl TrainingState {
 
     /// Evaluates the time of a step with the current rates. Records it and returns true if it has changed.
     pub(super) fn update_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize) -> bool {
-        let spec = &ctx.scenario.training[at];
-        let (Some(map), Some(communication), Some(step)) = (&self.fabric.map, &spec.communication, spec.step) else {
-            return false;
-        };
-        let Some(current) = &mut self.jobs[at].segment else {
-            return false;
-        };
+        self.step_time(ctx, at).is_some_and(|time| self.set_step_time(ctx, at, &time))
+    }
+
+    /// Returns the time of computation in a step, in seconds, with the slowest pod and the missing slices.
+    fn compute_s(&self, ctx: &EngineContext<'_>, at: usize) -> Option<f64> {
+        let (step, current) = (ctx.scenario.training[at].step?, self.jobs[at].segment.as_ref()?);
         let slower = current.slowdown as f64 / UNIT_FACTOR as f64 * current.slice_group.factor as f64;
-        let compute_s = step.seconds() * slower / UNIT_FACTOR as f64;
-        let time = step_time(map, &self.fabric.load, &current.placed.islands, communication, compute_s);
+        Some(step.seconds() * slower / UNIT_FACTOR as f64)
+    }
+
+    /// Returns the time of a step with the current rates, if the job runs and communicates.
+    fn step_time(&self, ctx: &EngineContext<'_>, at: usize) -> Option<StepTime> {
+        let communication = ctx.scenario.training[at].communication.as_ref()?;
+        let islands = &self.jobs[at].segment.as_ref()?.placed.islands;
+        let compute_s = self.compute_s(ctx, at)?;
+        Some(step_time(self.fabric.map.as_ref()?, &self.fabric.load, islands, communication, compute_s))
+    }
+
+    /// Records the time of a step and returns true if it has changed.
+    fn set_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize, time: &StepTime) -> bool {
+        let (Some(map), Some(communication)) = (&self.fabric.map, &ctx.scenario.training[at].communication) else {
+            return false;
+        };
+        let (Some(compute_s), Some(current)) = (self.compute_s(ctx, at), &mut self.jobs[at].segment) else {
+            return false;
+        };
         let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
         let seconds = Duration::from_seconds_f64(time.seconds);
         if (current.placed.factor, current.placed.step) == (factor, seconds) {
@@ -142,7 +172,7 @@ impl TrainingState {
         (current.placed.factor, current.placed.step) = (factor, seconds);
         let done = current.plan.state_at(current.elapsed(ctx.now)).done;
         current.plan.pace.set_factor(done, PaceReason::Communication, factor);
-        let outcome = outcome(map, communication, &current.placed.islands, &time);
+        let outcome = outcome(map, communication, &current.placed.islands, time);
         let job = &mut self.jobs[at];
         ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step: seconds, exposed: outcome.exposed });
         job.steps.push(StepOutcome { at: ctx.now, ..outcome });
