@@ -233,7 +233,7 @@ fn read_default(constraint: &Value) -> SpreadConstraint {
     SpreadConstraint { selector: LabelSelector::default(), ..SpreadConstraint::read(constraint, &Labels::new()) }
 }
 
-/// Returns the plugins of a list in a configuration that are simulated; `*` stands for all.
+/// Returns the plugins of a list in a configuration that are simulated; `*` means all.
 fn named_plugins(set: &Value, list_name: &str) -> Vec<Plugin> {
     let names = list(set, list_name).iter().map(|plugin| text(plugin, "name"));
     names.flat_map(|name| Plugin::ALL.into_iter().filter(move |p| name == "*" || p.name() == name)).collect()
