@@ -137,3 +137,14 @@ fn added_affinity_that_cannot_be_parsed_is_an_error_of_the_profile() {
                     'Lt' operators, the value must be an integer";
     assert_eq!(read.errors, [expected]);
 }
+
+/// The search for pods without terms runs the filters in the default order.
+#[test]
+fn a_profile_with_another_order_has_not_the_default_filters() {
+    let first = json!({"filter": {"enabled": [{"name": "NodeResourcesFit"}]}});
+    let off = json!({"filter": {"disabled": [{"name": "TaintToleration"}]}});
+    let cases = [("default", json!({}), true), ("another order", first, false), ("one is off", off, false)];
+    for (name, plugins, expected) in cases {
+        assert_eq!(profile(&plugins).has_default_filters(), expected, "{name}");
+    }
+}
