@@ -209,8 +209,8 @@ impl Profile {
         &self.filters
     }
 
-    /// Returns whether all filters run in the default order with nothing but the terms of the pod, and spread constraints
-    /// are the default.
+    /// Returns whether all filters run in the default order with nothing but the terms of the pod, and spread
+    /// constraints are the default.
     pub fn has_default_filters(&self) -> bool {
         let runs_all = self.filters.iter().copied().eq(default_filters());
         runs_all && self.added_affinity.is_none() && self.default_spread.is_none()
