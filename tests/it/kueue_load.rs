@@ -56,12 +56,12 @@ fn workloads_that_fit_at_once_are_admitted_after_one_request_and_end_after_their
     let outcome = GeneratorFile { workloads: vec![("small", 5000, 0, 1)], ..ONE_CLASS }.run();
     let class = &outcome.workload_classes["small"];
     assert_eq!((class.count, class.evictions, outcome.cycles), (10, 0, 10));
-    // 0.13 ms for the cycle, 6 ms for the request, 2 ms for the watch, in whole milliseconds.
-    assert_close(class.mean_time_to_observed_admission_s, 0.008, 1e-9, "observed admission");
-    // Then the run time, and 8 ms until the runner sees the end.
-    assert_close(class.mean_time_to_finish_s, 5.016, 1e-9, "end");
-    // Ten pauses of 1 s, each followed by a request of 6 ms.
-    let last_end = 10.0 * 1.006 + 0.002 + class.mean_time_to_finish_s;
+    // 0.2 ms for the cycle, 21.4 ms for the request, 2 ms for the watch, in whole milliseconds.
+    assert_close(class.mean_time_to_observed_admission_s, 0.023, 1e-9, "observed admission");
+    // Then the run time, and 23.4 ms until the runner sees the end.
+    assert_close(class.mean_time_to_finish_s, 5.046, 1e-9, "end");
+    // Ten pauses of 1 s, each followed by a request of 3.6 ms.
+    let last_end = 10.0 * 1.0036 + 0.002 + class.mean_time_to_finish_s;
     assert!((last_end..last_end + END_S).contains(&outcome.wall_s), "{}", outcome.wall_s);
 }
 
@@ -121,7 +121,7 @@ fn workloads_created_before_the_informers_have_synced_wait_for_them() {
     let file = GeneratorFile { interval_ms: 0, count: 1, workloads: vec![("small", 0, 0, 1)], ..ONE_CLASS };
     let class = &file.run().workload_classes["small"];
     // The runner observes the Workload 0.1 s after the start, Kueue 0.2 s after it; then as above.
-    assert_close(class.mean_time_to_observed_admission_s, 0.108, 1e-9, "observed admission");
+    assert_close(class.mean_time_to_observed_admission_s, 0.123, 1e-9, "observed admission");
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn a_node_is_created_with_five_requests_before_the_queues() {
         let file = GeneratorFile { interval_ms: 0, count: 1, workloads, clients: &clients, ..ONE_CLASS };
         file.run().wall_s
     };
-    // Each request takes 6 ms.
-    assert_close(run(200) - run(100), 100.0 * 5.0 * 0.006, 1e-6, "100 more nodes");
+    // Each request takes 1.2 ms on 2.3 GHz cores and 1.89 times as long in Kueue's CI.
+    assert_close(run(200) - run(100), 100.0 * 5.0 * 0.0012 * 1.89, 1e-6, "100 more nodes");
 }
 
 #[test]

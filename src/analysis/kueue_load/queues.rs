@@ -103,7 +103,7 @@ impl World<'_> {
         }
         while !self.queues(kind).is_busy {
             let Some(queue) = self.queues(kind).queue.pop_front() else { return };
-            let (status, now, request) = (self.queue_status(queue), self.now, self.test.manager.request);
+            let (status, now, request) = (self.queue_status(queue), self.now, self.test.manager.requests.cluster_queue);
             let queues = self.queues(kind);
             queues.queued.remove(&queue);
             let is_first = queues.written[queue].is_none();

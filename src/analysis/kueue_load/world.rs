@@ -1,14 +1,14 @@
 //! The event loop: the API server, its watches, and the programs that use it.
 
 use super::clients::{ApiServer, RateLimit};
-use super::queues::{QUEUE_KINDS, QueueKind, QueueReconciler};
 use super::generator::Generator;
 use super::objects::{nodes, objects};
+use super::queues::{QUEUE_KINDS, QueueKind, QueueReconciler};
 use super::recorder::Recorder;
 use super::runner::Runner;
 use super::scheduler::{SchedulerLoop, WorkloadReconciler};
 use super::start::{KUEUE_OBSERVES, KUEUE_RECONCILES, REQUESTS_PER_NODE, RUNNER_OBSERVES, RUNNER_RECONCILES};
-use sim_api::spec::kueue::KueueLoadTest;
+use sim_api::spec::kueue::{KueueLoadTest, LoadRequestTimes};
 use sim_base::{Duration, SimTime};
 use sim_kueue::control::{Manager, Patch, REQUEUE_DELAY};
 use sim_kueue::topology::TopologySnapshot;
@@ -75,6 +75,18 @@ pub enum LoadRequest {
     Status { kind: QueueKind, queue: usize },
     /// An Event, for which nothing waits.
     Event,
+}
+
+impl LoadRequest {
+    fn time(self, times: &LoadRequestTimes) -> Duration {
+        match self {
+            LoadRequest::Creation { .. } => times.creation,
+            LoadRequest::Change { .. } => times.workload,
+            LoadRequest::Status { kind: QueueKind::Cluster, .. } => times.cluster_queue,
+            LoadRequest::Status { kind: QueueKind::Local, .. } => times.local_queue,
+            LoadRequest::Event => times.event,
+        }
+    }
 }
 
 /// Who waits for the response to a request.
@@ -201,7 +213,7 @@ impl World<'_> {
     /// ClusterQueue, its namespace and its LocalQueue, all queues simultaneously.
     fn begin(&mut self) {
         let nodes = self.test.topology.as_ref().map_or(0, |topology| REQUESTS_PER_NODE * topology.nodes() + 1);
-        let requests = |number: u64| self.test.manager.request.saturating_mul(number);
+        let requests = |number: u64| self.test.manager.requests.other.saturating_mul(number);
         let created = self.now + requests(nodes + 2);
         let observed = created + self.test.manager.watch;
         self.schedule(observed.max(KUEUE_OBSERVES), LoadEvent::QueuesObserved);
@@ -223,7 +235,8 @@ impl World<'_> {
         match event {
             LoadEvent::CreationDue { thread } => self.creation_due(thread),
             LoadEvent::Arrived { request } => {
-                let answered = self.server.handle(self.now, self.test.manager.request);
+                let times = &self.test.manager.requests;
+                let answered = self.server.handle(self.now, request.time(times));
                 self.schedule(answered, LoadEvent::Answered { request });
             }
             LoadEvent::Answered { request: LoadRequest::Creation { thread } } => self.created(thread),

@@ -29,14 +29,27 @@ pub struct ClientLimits {
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct LoadManager {
     pub client: ClientLimits,
-    /// Time that the API server spends on a request.
-    pub request: Duration,
+    pub requests: LoadRequestTimes,
     /// Number of requests that the API server handles at a time.
     pub at_once: usize,
     /// Time from storing an object until a watch delivers it.
     pub watch: Duration,
     /// Time of a cycle by its number of heads, besides requests.
     pub cycle_per_head: Duration,
+}
+
+/// Times that the API server spends on a request.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct LoadRequestTimes {
+    /// A new Workload.
+    pub creation: Duration,
+    /// The status of a Workload.
+    pub workload: Duration,
+    pub cluster_queue: Duration,
+    pub local_queue: Duration,
+    pub event: Duration,
+    /// A request about a node, a namespace or another small object.
+    pub other: Duration,
 }
 
 /// Nodes in a tree of domains.
