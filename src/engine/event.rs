@@ -291,7 +291,10 @@ pub enum SimulationEvent {
     /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
     KueueSecondPass(JobSetId),
     /// Kueue samples the usage of LocalQueues, by which admission fair sharing orders the pending Workloads.
-    KueueUsageSample,
+    KueueUsageSample {
+        /// Whether this sample or a later one will change the order of LocalQueues with Workloads.
+        reorders: bool,
+    },
     /// A TPU slice (its position in the topology) is formed again.
     SliceFormed(u32),
 }
@@ -356,7 +359,7 @@ impl SimulationEvent {
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
-            KueueUsageSample => EventOwner::Kueue,
+            KueueUsageSample { .. } => EventOwner::Kueue,
             SliceFormed(_) => EventOwner::SliceController,
         }
     }
@@ -378,6 +381,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
             KueueUngateDue(_) | KueueSecondPass(_) | SliceFormed(_) => true,
+            KueueUsageSample { reorders } => *reorders,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -433,7 +437,7 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
-            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample | SliceFormed(_) => return None,
+            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample { .. } | SliceFormed(_) => return None,
         })
     }
 
@@ -473,7 +477,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
-            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample | SliceFormed(_) => 3,
+            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample { .. } | SliceFormed(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

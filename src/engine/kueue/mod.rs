@@ -43,8 +43,8 @@ pub struct KueueController {
     has_topology: bool,
     /// Roots of the quota tree with a pending retry.
     retries: BTreeSet<u32>,
-    /// Time of the pending sample of the usage of LocalQueues.
-    sample_due: Option<SimTime>,
+    /// Time of the pending sample of the usage of LocalQueues, and whether it or a later one will change their order.
+    sample_due: Option<(SimTime, bool)>,
 }
 
 impl KueueController {
@@ -83,7 +83,7 @@ impl KueueController {
                 self.cycles.state_changed();
                 self.schedule_cycle(ctx);
             }
-            SimulationEvent::KueueUsageSample => self.sample_usage(ctx),
+            SimulationEvent::KueueUsageSample { .. } => self.sample_usage(ctx),
             other => self.handle_topology(ctx, other),
         }
     }
@@ -179,21 +179,22 @@ impl KueueController {
 
     /// Schedules the next sample of the usage that may change the order of the queues.
     fn schedule_sample(&mut self, ctx: &mut EngineContext<'_>) {
-        let due = self.manager().next_sample().map(|at| at.max(ctx.now));
+        let manager = self.manager();
+        let due = manager.next_sample().map(|at| (at.max(ctx.now), manager.samples_reorder()));
         if due == self.sample_due {
             return;
         }
         self.sample_due = due;
-        if let Some(due) = due {
+        if let Some((due, reorders)) = due {
             let after = due.since(ctx.now);
-            let sample = SimulationEvent::KueueUsageSample;
+            let sample = SimulationEvent::KueueUsageSample { reorders };
             ctx.schedule_after(after, TicketWait::Deadline, TicketSubject::Nothing, sample);
         }
     }
 
     /// Returns true if the sample was replaced by another one.
-    pub fn is_sample_stale(&self, at: SimTime) -> bool {
-        self.sample_due != Some(at)
+    pub fn is_sample_stale(&self, at: SimTime, reorders: bool) -> bool {
+        self.sample_due != Some((at, reorders))
     }
 
     fn sample_usage(&mut self, ctx: &mut EngineContext<'_>) {

@@ -5,9 +5,9 @@ use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
-use crate::kueue::is_modelled;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::{embedded_jobsets, server};
 use crate::{object_list::adopt, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
@@ -171,7 +171,7 @@ impl ManifestReader<'_> {
             kind if COMPANIONS.contains(&(kind, version.as_str())) => {
                 self.companion(&node, ObjectKind::from_kind(kind));
             }
-            _ if is_modelled(&version, &kind) => {
+            _ if kueue::has_kind(&version, &kind) => {
                 self.other(&node);
                 if self.found.kueue.is_empty() {
                     self.found.kueue.push(self.report.source.clone());

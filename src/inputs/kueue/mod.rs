@@ -14,4 +14,4 @@ mod validate;
 
 pub use admission_checks::add_outcomes;
 pub use jobset_webhook::admit;
-pub use reader::{KueueManifests, is_modelled, read_kueue};
+pub use reader::{InlineObjects, KueueManifests, read_kueue, read_with_inline};
