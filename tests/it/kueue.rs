@@ -3,7 +3,7 @@
 use crate::program::{program, scratch};
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
-use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
+use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, WorkloadOfRun, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_base::{JobSetId, SimTime};
@@ -211,7 +211,7 @@ fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
     let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
     assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
     let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
-    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
+    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_deref()).collect::<Vec<_>>(), [Some("train")]);
     assert!(run.preemption_loops().is_empty());
     let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
     assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
@@ -231,7 +231,9 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
 fn preemptions(counts: &[(u32, u32, usize)], finished: &[u32]) -> AdmissionHistory {
     let preempted = |own: u32| {
         let by_own = counts.iter().filter(|(preemptor, ..)| *preemptor == own);
-        by_own.flat_map(|(_, other, count)| vec![(SimTime::ZERO, JobSetId(*other)); *count]).collect()
+        by_own
+            .flat_map(|(_, other, count)| vec![(SimTime::ZERO, WorkloadOfRun::JobSet(JobSetId(*other))); *count])
+            .collect()
     };
     let job_set = |own: u32| JobSetAdmission {
         jobset: JobSetId(own),

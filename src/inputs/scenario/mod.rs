@@ -167,6 +167,7 @@ pub fn parse_scenario(
     add_companions(&node, &mut scenario, loaded.companions);
     unmodelled.extend(add_kueue(&mut scenario, &with_kueue, inline, &loaded.written)?);
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
+    kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));
@@ -235,7 +236,9 @@ pub fn scenario_from_manifests(
     add_companions(&node, &mut scenario, manifests.companions);
     let inline = InlineObjects::default();
     unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue, inline, &manifests.written)?);
-    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&SourceText::default(), &overrides))?;
+    let none = SourceText::default();
+    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
+    kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let all = path::overrides_source(SETS, sets).text;
