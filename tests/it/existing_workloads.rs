@@ -2,8 +2,9 @@
 //! preempted.
 
 use crate::support;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_engine::record::*;
+use sim_inputs::{ImportRequest, SourceText, import_nodes};
 
 /// A Workload in the LocalQueue training with pods of four accelerators each.
 #[derive(Clone, Copy)]
@@ -237,5 +238,55 @@ fn an_existing_topology_assignment_holds_its_domain() {
         let mut bound: Vec<&str> = texts.iter().filter_map(|text| text.split_once(" bound to ")).map(|b| b.1).collect();
         bound.sort_unstable();
         assert_eq!(bound, expected, "{name}: {}", texts.join("\n"));
+    }
+}
+
+/// The nodes of small-16 with the pods of job-tune on the first twelve.
+fn dumped_nodes(annotation: &str) -> TopologySpec {
+    let node = |n: usize| {
+        format!(
+            "- {{apiVersion: v1, kind: Node, metadata: {{name: node-{n:02}, labels: {{topology.kubernetes.io/zone: zone-a, \
+             cloud.google.com/gke-nodepool: pool-{}}}}}, status: {{allocatable: {{cpu: 8, pods: 110, \
+             example.com/accelerator: 4}}, conditions: [{{type: Ready, status: \"True\"}}]}}}}\n",
+            n / 4
+        )
+    };
+    let pod = |n: usize| {
+        format!(
+            "- {{apiVersion: v1, kind: Pod, metadata: {{name: tune-{n}, namespace: default{annotation}}}, spec: {{nodeName: \
+             node-{n:02}, containers: [{{name: c, resources: {{requests: {{example.com/accelerator: 4}}}}}}]}}, status: \
+             {{phase: Running}}}}\n"
+        )
+    };
+    let items: String = (0..16).map(node).chain((0..12).map(pod)).collect();
+    let source =
+        SourceText { file: "dump.yaml".to_owned(), text: format!("apiVersion: v1\nkind: List\nitems:\n{items}") };
+    import_nodes(&source, &ImportRequest { name: "dump", ..ImportRequest::default() }).expect("a dump").topology
+}
+
+#[test]
+fn the_pods_of_an_existing_workload_hold_their_nodes_until_its_job_stops() {
+    let marked = ", annotations: {kueue.x-k8s.io/workload: job-tune}";
+    let running = Dumped { reserved: Some(30), ..TUNE };
+    let preempted = Dumped { priority: 0, ..running };
+    let ends = "existingWorkloads: [{runTime: 1h}]";
+    let table: [(&str, Vec<Dumped>, &str, &str, usize, u64); 4] = [
+        ("an end frees them", vec![running], marked, ends, 16, 3_600),
+        ("a preemption frees them", vec![preempted], marked, "", 16, 0),
+        // Without the annotation, these pods could belong to any job.
+        ("pods of unknown jobs stay", vec![running], "", ends, 4, 3_600),
+        ("no Workload", vec![], marked, "", 4, 0),
+    ];
+    for (name, dumped, annotation, more, bound, from) in table {
+        let mut scenario = scenario("kueue-queues.yaml", &dumped, "kueue-train.yaml", more);
+        scenario.topology = dumped_nodes(annotation);
+        scenario.admit_unplaceable = true;
+        let texts = play(&scenario);
+        let first: Vec<u64> = texts
+            .iter()
+            .filter_map(|text| text.split_once(" bound to ")?.0.parse().ok())
+            .filter(|second| (from..from + 60).contains(second))
+            .collect();
+        assert_eq!(first.len(), bound, "{name}: {}", texts.join("\n"));
     }
 }

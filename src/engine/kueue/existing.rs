@@ -1,9 +1,12 @@
 //! Workloads that exist when the run starts, of jobs that are not in the inputs.
 //!
 //! Such a job is known by its Workload only. It starts when it is admitted, is ready at once, runs for its run time,
-//! and stops at once when Kueue evicts it. It has no pods here, and Kueue's requests about its Workload take no time.
+//! and stops at once when Kueue evicts it. Its pods are what the cluster says that they hold on nodes; when it starts
+//! again, it has none. Kueue's requests about its Workload take no time.
 
 use super::KueueController;
+use super::nodes::placed_requests;
+use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
@@ -15,6 +18,7 @@ use sim_kueue::control::{JobView, Patch, PatchKind, reconcile_job};
 use sim_kueue::requests::FlavorResource;
 use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{Condition, ConditionType, Workload, WorkloadKey};
+use sim_policy::topology::HeldOnNode;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -49,6 +53,8 @@ struct ExistingRow {
     ends: Option<SimTime>,
     /// Time of the pending pass.
     due: Option<SimTime>,
+    /// What its pods hold on nodes, until the job stops for the first time.
+    held: Vec<HeldOnNode>,
 }
 
 /// Returns the index of an existing Workload.
@@ -79,6 +85,7 @@ fn read(scenario: &ScenarioSpec, objects: &KueueObjects) -> ExistingWorkloads {
             starts: 0,
             ends: None,
             due: None,
+            held: Vec::new(),
         }
     };
     let mut rows: Vec<ExistingRow> = all.into_iter().enumerate().filter(|(_, w)| !w.is_finished()).map(row).collect();
@@ -86,6 +93,20 @@ fn read(scenario: &ScenarioSpec, objects: &KueueObjects) -> ExistingWorkloads {
         (a.workload.created, &a.workload.uid, &a.name).cmp(&(b.workload.created, &b.workload.uid, &b.name))
     });
     ExistingWorkloads { rows, start: (newest + Duration::from_secs(1)).since(SimTime::ZERO) }
+}
+
+/// Returns what the pods of a topology assignment hold, on nodes of which the cluster says that so much is occupied.
+fn held_by_topology(ctx: &EngineContext<'_>, workload: &Workload) -> Vec<HeldOnNode> {
+    let mut held = Vec::new();
+    for (name, amounts) in placed_requests(workload) {
+        let Some(node) = ctx.store.nodes.find_by_name(&name) else { continue };
+        let occupied = ctx.store.nodes.cluster.occupied(node);
+        let is_there = |(resource, milli): (&String, &i64)| occupied.get(resource).is_some_and(|all| all >= milli);
+        if amounts.iter().all(is_there) {
+            held.push((node, amounts));
+        }
+    }
+    held
 }
 
 impl KueueController {
@@ -104,8 +125,15 @@ impl KueueController {
 
     /// Starts with what the Workloads hold.
     pub fn begin(&mut self, ctx: &mut EngineContext<'_>) {
+        let mut held = ctx.store.nodes.cluster.held_by_workloads();
         for index in 0..self.existing.rows.len() {
             let workload = self.existing.rows[index].workload.clone();
+            let listed = held.remove(&self.existing.rows[index].name);
+            self.existing.rows[index].held = listed.unwrap_or_else(|| held_by_topology(ctx, &workload));
+            if self.existing.rows[index].is_reserved {
+                // The JobSet starts from the beginning.
+                self.remove_existing_pods(ctx, index);
+            }
             self.record_existing_quota(ctx, index, (None, Some(&workload)));
             if !self.existing.rows[index].view.is_suspended {
                 let since = workload.condition(ConditionType::QuotaReserved).map(|c| c.since);
@@ -212,8 +240,22 @@ impl KueueController {
         let row = &mut self.existing.rows[index];
         (row.view.is_suspended, row.view.is_active, row.view.is_ready) = (suspend, !suspend, !suspend);
         row.ends = None;
-        if !suspend {
+        if suspend {
+            self.remove_existing_pods(ctx, index);
+        } else {
             self.schedule_existing_end(ctx, index, Duration::ZERO);
+        }
+    }
+
+    /// Frees what the pods hold on nodes since the start.
+    fn remove_existing_pods(&mut self, ctx: &mut EngineContext<'_>, index: usize) {
+        let row = &mut self.existing.rows[index];
+        let held = std::mem::take(&mut row.held);
+        self.nodes.held.remove(&row.name);
+        for (node, amounts) in held {
+            if ctx.store.nodes.exists(node) {
+                apiserver::remove_outside_pods(ctx, node, &amounts);
+            }
         }
     }
 
@@ -237,6 +279,7 @@ impl KueueController {
         let row = &mut self.existing.rows[index];
         row.ends = None;
         row.view.finished = Some((true, FINISHED.to_owned()));
+        self.remove_existing_pods(ctx, index);
         self.reconcile_existing(ctx, index);
         self.queues_changed(ctx);
     }

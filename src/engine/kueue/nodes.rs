@@ -30,7 +30,7 @@ const ERROR_BACKOFF: Duration = Duration::from_millis(5);
 pub(super) struct NodeCache {
     /// Nodes in the cache by id; empty without topologies.
     nodes: Vec<Option<TasNode>>,
-    held: HeldByOthers,
+    pub held: HeldByOthers,
     /// Whether nodes changed since the topologies were built.
     is_changed: bool,
     /// Whether the reconciler of flavors has a pending pass.
@@ -74,39 +74,55 @@ pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<T
     (0..count).map(|index| node(NodeId(index as u32))).collect()
 }
 
-/// Requests of the pods with a topology assignment at the start, by node. Kueue counts them itself. What the cluster
-/// holds beyond them belongs to pods that are not placed by topology.
+/// Requests of the pods with a topology assignment at the start, by node and Workload. Kueue counts them itself. What the
+/// cluster holds beyond them belongs to pods that are not placed by topology.
 #[derive(Clone, Default)]
-struct HeldByOthers {
-    placed: BTreeMap<String, ResourceAmounts>,
+pub(super) struct HeldByOthers {
+    placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>>,
+}
+
+/// Returns the requests of the pods of a topology assignment, by node.
+pub(super) fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
+    let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
+    for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
+        let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);
+        let mut requests = template.map(|t| t.spec.requests()).unwrap_or_default();
+        requests.entry("pods".to_owned()).or_insert(1_000);
+        for domain in admitted.topology.iter().flat_map(|t| &t.domains) {
+            let node = domain.values.last().cloned().unwrap_or_default();
+            let sums = placed.entry(node).or_default();
+            for (resource, milli) in &requests {
+                *sums.entry(resource.clone()).or_default() += milli.saturating_mul(i64::from(domain.count));
+            }
+        }
+    }
+    placed
 }
 
 impl HeldByOthers {
     fn new(objects: &KueueObjects) -> HeldByOthers {
-        let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
+        let mut placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>> = BTreeMap::new();
         let workloads = objects.workloads.iter().map(Workload::from);
         for workload in workloads.filter(Workload::has_active_reservation) {
-            for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
-                let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);
-                let mut requests = template.map(|t| t.spec.requests()).unwrap_or_default();
-                requests.entry("pods".to_owned()).or_insert(1_000);
-                for domain in admitted.topology.iter().flat_map(|t| &t.domains) {
-                    let node = domain.values.last().cloned().unwrap_or_default();
-                    let sums = placed.entry(node).or_default();
-                    for (resource, milli) in &requests {
-                        *sums.entry(resource.clone()).or_default() += milli.saturating_mul(i64::from(domain.count));
-                    }
-                }
+            let name = format!("{}/{}", workload.namespace, workload.name);
+            for (node, requests) in placed_requests(&workload) {
+                placed.entry(node).or_default().insert(name.clone(), requests);
             }
         }
         HeldByOthers { placed }
+    }
+
+    /// The pods of the Workload are gone.
+    pub fn remove(&mut self, workload: &str) {
+        self.placed.values_mut().for_each(|placed| drop(placed.remove(workload)));
     }
 
     /// Returns the node with the resources that it has for pods placed by topology.
     fn without(&self, mut node: TasNode, occupied: &ResourceAmounts) -> TasNode {
         let placed = self.placed.get(&node.name);
         for (resource, held) in occupied {
-            let counted = placed.and_then(|placed| placed.get(resource)).copied().unwrap_or(0);
+            let amounts = placed.into_iter().flatten().filter_map(|(_, amounts)| amounts.get(resource));
+            let counted = amounts.sum::<i64>();
             if let Some(free) = node.allocatable.get_mut(resource) {
                 *free = (*free - (held - counted).max(0)).max(0);
             }

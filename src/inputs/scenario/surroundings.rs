@@ -32,8 +32,8 @@ fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
     let others = all.filter(|w| !w.is_of_any(&scenario.jobsets));
     let note = |count: usize| {
         format!(
-            "{EXISTING_WORKLOADS}, {count}: a Workload holds quota and topology domains; on nodes, its pods hold \
-             what the topology says, until the end of the run"
+            "{EXISTING_WORKLOADS}, {count}: on nodes, they hold what the topology says until their job stops; a job that \
+             starts holds quota and topology domains only"
         )
     };
     Some(others.count()).filter(|count| *count > 0).map(note)
