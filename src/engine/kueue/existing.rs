@@ -95,7 +95,7 @@ fn read(scenario: &ScenarioSpec, objects: &KueueObjects) -> ExistingWorkloads {
     ExistingWorkloads { rows, start: (newest + Duration::from_secs(1)).since(SimTime::ZERO) }
 }
 
-/// Returns what the pods of a topology assignment hold, on nodes of which the cluster says that so much is occupied.
+/// Returns what the pods of a topology assignment hold, on nodes of which at least this is occupied.
 fn held_by_topology(ctx: &EngineContext<'_>, workload: &Workload) -> Vec<HeldOnNode> {
     let mut held = Vec::new();
     for (name, amounts) in placed_requests(workload) {
@@ -125,6 +125,9 @@ impl KueueController {
 
     /// Starts with what the Workloads hold.
     pub fn begin(&mut self, ctx: &mut EngineContext<'_>) {
+        if self.existing.rows.is_empty() {
+            return;
+        }
         let mut held = ctx.store.nodes.cluster.held_by_workloads();
         for index in 0..self.existing.rows.len() {
             let workload = self.existing.rows[index].workload.clone();
@@ -142,9 +145,7 @@ impl KueueController {
             }
             self.reconcile_existing(ctx, index);
         }
-        if !self.existing.rows.is_empty() {
-            self.queues_changed(ctx);
-        }
+        self.queues_changed(ctx);
     }
 
     /// Returns the present time on the clock of the Workloads.

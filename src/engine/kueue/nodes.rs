@@ -74,8 +74,8 @@ pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<T
     (0..count).map(|index| node(NodeId(index as u32))).collect()
 }
 
-/// Requests of the pods with a topology assignment at the start, by node and Workload. Kueue counts them itself. What the
-/// cluster holds beyond them belongs to pods that are not placed by topology.
+/// Requests of the pods with a topology assignment at the start, by node and Workload. Kueue counts them itself. What
+/// the cluster holds beyond them belongs to pods that are not placed by topology.
 #[derive(Clone, Default)]
 pub(super) struct HeldByOthers {
     placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>>,
