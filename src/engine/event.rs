@@ -290,8 +290,15 @@ pub enum SimulationEvent {
     KueueNodesChanged,
     /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
     KueueSecondPass(JobSetId),
+    /// The job of a Workload that existed at the start ends.
+    KueueExistingEnd(u32),
+    /// Kueue looks at a Workload that existed at the start again.
+    KueueExistingDue(u32),
     /// Kueue samples the usage of LocalQueues, by which admission fair sharing orders the pending Workloads.
-    KueueUsageSample,
+    KueueUsageSample {
+        /// Whether this sample or a later one will change the order of LocalQueues with Workloads.
+        reorders: bool,
+    },
     /// A TPU slice (its position in the topology) is formed again.
     SliceFormed(u32),
 }
@@ -356,7 +363,7 @@ impl SimulationEvent {
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
-            KueueUsageSample => EventOwner::Kueue,
+            KueueUsageSample { .. } | KueueExistingEnd(_) | KueueExistingDue(_) => EventOwner::Kueue,
             SliceFormed(_) => EventOwner::SliceController,
         }
     }
@@ -378,6 +385,8 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
             KueueUngateDue(_) | KueueSecondPass(_) | SliceFormed(_) => true,
+            KueueExistingEnd(_) | KueueExistingDue(_) => true,
+            KueueUsageSample { reorders } => *reorders,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -433,7 +442,8 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
-            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample | SliceFormed(_) => return None,
+            KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample { .. } | SliceFormed(_) => return None,
+            KueueExistingEnd(_) | KueueExistingDue(_) => return None,
         })
     }
 
@@ -473,7 +483,8 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
-            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample | SliceFormed(_) => 3,
+            KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample { .. } | SliceFormed(_) => 3,
+            KueueExistingEnd(_) | KueueExistingDue(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

@@ -185,6 +185,14 @@ impl SimulationInput {
         self.store.jobsets.iter().map(|row| row.workload.clone()).collect()
     }
 
+    /// The Workloads that existed at the start, without those that JobSets took over, at the end of the last run, and
+    /// the time `end` of the run on the clock of all Workloads.
+    pub fn existing_workloads(
+        &self, end: sim_base::SimTime,
+    ) -> (Vec<std::sync::Arc<sim_kueue::workload::Workload>>, sim_base::SimTime) {
+        self.components.kueue.existing_workloads(end)
+    }
+
     pub fn node_count(&self) -> usize {
         self.store.nodes.cluster.len()
     }

@@ -143,6 +143,7 @@ impl EngineRun<'_> {
     pub fn begin(&mut self) {
         self.components.script.begin(&mut self.ctx);
         self.notify_watchers();
+        self.components.kueue.begin(&mut self.ctx);
         let scenario = self.ctx.scenario;
         for (i, js) in scenario.jobsets.iter().enumerate() {
             if js.submit_at != BY_SCRIPT {

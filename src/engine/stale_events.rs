@@ -38,7 +38,8 @@ pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: Sim
         AgingClockDue { .. } => parts.usage_aging.is_stale(event),
         KueueCheckDue { jobset, check } => parts.kueue.is_check_stale(at, jobset, check),
         KueueWorkloadDue(jobset) => parts.kueue.is_stale(at, jobset),
-        KueueUsageSample => parts.kueue.is_sample_stale(at),
+        KueueExistingEnd(_) | KueueExistingDue(_) => parts.kueue.is_existing_stale(at, event),
+        KueueUsageSample { reorders } => parts.kueue.is_sample_stale(at, reorders),
         _ => false,
     }
 }

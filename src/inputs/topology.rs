@@ -290,7 +290,13 @@ fn listed_node(node: &YamlNode, pool: &YamlNode) -> NamedNode {
         taints: all.iter().chain(own).map(taint).collect(),
         allocatable: read::quantities(node, "allocatable"),
         occupied: read::quantities(node, "occupied"),
+        workloads: held_by_workloads(node),
     }
+}
+
+fn held_by_workloads(node: &YamlNode) -> BTreeMap<String, sim_api::spec::ResourceAmounts> {
+    let Some(held) = node.get("workloads") else { return BTreeMap::new() };
+    held.entries().iter().map(|(key, _)| (key.name.clone(), read::quantities(held, &key.name))).collect()
 }
 
 fn price(node: &YamlNode) -> AcceleratorPrice {
@@ -358,8 +364,19 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     }
 }
 
-/// Reports occupied resources that a node does not have.
+/// Reports occupied resources that a node does not have, and resources of Workloads that are not occupied.
 fn check_occupied(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
+    for (node, listed) in read::list(node, "nodes").iter().zip(&pool.nodes) {
+        let occupied = pool.occupied_of(Some(listed));
+        let workloads = node.get("workloads").map_or(&[][..], YamlNode::entries);
+        for (key, _) in workloads.iter().flat_map(|(_, held)| held.entries()) {
+            if !occupied.contains_key(&key.name) {
+                let message = format!("the resource {:?} of a Workload is missing from occupied", key.name);
+                let known: Vec<&str> = occupied.keys().map(String::as_str).collect();
+                report.error(key.at, message).legal(known.join(", "));
+            }
+        }
+    }
     let listed = read::list(node, "nodes").iter().zip(&pool.nodes);
     let all = listed.map(|(node, listed)| (node, pool.allocatable_of(Some(listed))));
     for (node, has) in std::iter::once((node, pool.allocatable.clone())).chain(all) {

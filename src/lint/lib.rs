@@ -32,7 +32,7 @@ use rejected::RejectionVerdict;
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::{JobSet, TopologySpec};
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
-use sim_inputs::kueue::is_modelled;
+use sim_inputs::schema::definitions::kueue::has_kind;
 use sim_inputs::text::diagnostic::SourceText;
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     let objects: Vec<&InspectedObject> = inputs.files.iter().flat_map(|f| &f.objects).collect();
     let is_of_kueue = |o: &&InspectedObject| {
         let version = lint_subject::text(&o.node, "apiVersion").unwrap_or_default();
-        is_modelled(version, &o.kind)
+        has_kind(version, &o.kind)
     };
     let has_kueue = objects.iter().any(is_of_kueue);
     let mut report = LintReport::default();

@@ -59,7 +59,7 @@ pub fn create(object: &InspectedObject, target: NodeTarget, has_kueue: bool) -> 
     let json = object.node.to_json();
     match post(&json, target) {
         Ok(stored) => match refusal(jobset).filter(|_| has_kueue) {
-            Some(message) => RejectionVerdict::Rejected(AdmissionRejection::new(403, "Forbidden", message)),
+            Some(rejection) => RejectionVerdict::Rejected(rejection),
             None => RejectionVerdict::Accepted { refused: refusals(&stored, target), stored, creation: None },
         },
         // Report the positions of all errors, not only those found before the API server stops validating.

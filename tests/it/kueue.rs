@@ -3,7 +3,7 @@
 use crate::program::{program, scratch};
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
-use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, preemption_loops};
+use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, WorkloadOfRun, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_base::{JobSetId, SimTime};
@@ -211,7 +211,7 @@ fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
     let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
     assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
     let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
-    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
+    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_deref()).collect::<Vec<_>>(), [Some("train")]);
     assert!(run.preemption_loops().is_empty());
     let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
     assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
@@ -231,7 +231,9 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
 fn preemptions(counts: &[(u32, u32, usize)], finished: &[u32]) -> AdmissionHistory {
     let preempted = |own: u32| {
         let by_own = counts.iter().filter(|(preemptor, ..)| *preemptor == own);
-        by_own.flat_map(|(_, other, count)| vec![(SimTime::ZERO, JobSetId(*other)); *count]).collect()
+        by_own
+            .flat_map(|(_, other, count)| vec![(SimTime::ZERO, WorkloadOfRun::JobSet(JobSetId(*other))); *count])
+            .collect()
     };
     let job_set = |own: u32| JobSetAdmission {
         jobset: JobSetId(own),
@@ -283,9 +285,16 @@ fn job(name: &str, queue: &str, accelerators: u32) -> String {
     )
 }
 
-/// JobSets (name, LocalQueue, accelerators), submitted 10 s apart, in a ClusterQueue with 64 accelerators, the
-/// LocalQueues a and b, and admission fair sharing. Returns each admission with its second.
+/// Returns each admission with its second for JobSets that run for 20 minutes.
 fn shared(sharing: &str, scope: &str, past_usage_of_b: &str, jobs: &[(&str, &str, u32)]) -> Vec<(String, u64)> {
+    shared_run(sharing, scope, past_usage_of_b, jobs, "[{runFor: 20m}]").0
+}
+
+/// JobSets (name, LocalQueue, accelerators), submitted 10 s apart, in a ClusterQueue with 64 accelerators, the
+/// LocalQueues a and b, and admission fair sharing. Returns each admission with its second, and the outcome.
+fn shared_run(
+    sharing: &str, scope: &str, past_usage_of_b: &str, jobs: &[(&str, &str, u32)], containers: &str,
+) -> (Vec<(String, u64)>, RunOutcome) {
     let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
         .unwrap_or_else(|e| panic!("{e}"));
     let queues = queues.replace("  namespaceSelector: {}\n", &format!("  namespaceSelector: {{}}\n{scope}"));
@@ -309,14 +318,14 @@ fn shared(sharing: &str, scope: &str, past_usage_of_b: &str, jobs: &[(&str, &str
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: shared}}\ntopology: small-16\n\
          objects: [{{manifest: queues.yaml}}]\njobSets:\n{submitted}\
-         containers: [{{runFor: 20m}}]\nstop: {{at: 3h, when: AllJobSetsFinished}}\nseed: 1\n"
+         containers: {containers}\nstop: {{at: 3h, when: AllJobSetsFinished}}\nseed: 1\n"
     );
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut checker = crate::checker::Checker::new(&scenario);
-    simulation.run(1, 0, &mut checker);
+    let outcome = simulation.run(1, 0, &mut checker);
     let names = simulation.names();
     let admission = |record: &SimulationRecord| match record.body {
         Body::WorkloadCondition { jobset, kind, status: true, .. } if kind.as_str() == "Admitted" => {
@@ -324,7 +333,7 @@ fn shared(sharing: &str, scope: &str, past_usage_of_b: &str, jobs: &[(&str, &str
         }
         _ => None,
     };
-    checker.records.iter().filter_map(admission).collect()
+    (checker.records.iter().filter_map(admission).collect(), outcome)
 }
 
 const USAGE_BASED: &str = "  admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}\n";
@@ -358,6 +367,48 @@ fn a_sample_of_the_usage_lets_the_scheduler_try_the_workload_of_another_local_qu
     let scope = format!("  queueingStrategy: StrictFIFO\n{USAGE_BASED}");
     let admissions = shared(sharing, &scope, "100", &jobs);
     assert_eq!(admissions[1], ("small".to_owned(), 120), "{admissions:?}");
+}
+
+#[test]
+fn a_run_continues_while_samples_of_the_usage_will_change_the_order_of_local_queues() {
+    // As above with a half-life of 1 h: the usages 32 · (1 − 0.5^t) and past · 0.5^t cross after t hours.
+    let jobs = [("running", "a", 32), ("blocked", "a", 64), ("small", "b", 16)];
+    let sharing = "admissionFairSharing: {usageHalfLifeTime: 1h, usageSamplingInterval: 5m}\n";
+    let scope = format!("  queueingStrategy: StrictFIFO\n{USAGE_BASED}");
+    let table = [
+        ("they cross after log2(132/32) = 2.04 h", "100", "a", Some(7_500), EndReason::Stuck),
+        ("they cross after log2(332/32) = 3.4 h, after the time limit", "300", "a", None, EndReason::TimeLimit),
+        ("one LocalQueue has no order", "100", "b", None, EndReason::Stuck),
+    ];
+    for (name, past_usage, of_running, admitted, end) in table {
+        let mut jobs = jobs;
+        if of_running == "b" {
+            jobs = jobs.map(|(job, _, size)| (job, "b", size));
+        }
+        let (admissions, outcome) = shared_run(sharing, &scope, past_usage, &jobs, "[]");
+        let small = admissions.iter().find(|(job, _)| job == "small").map(|(_, second)| *second);
+        assert_eq!((small, outcome.end_reason), (admitted, end), "{name}: {admissions:?}");
+        assert!(outcome.blocked.iter().any(|blocked| blocked.contains("JobSet blocked")), "{name}");
+    }
+}
+
+#[test]
+fn inline_objects_of_kueue_have_the_effect_of_those_in_a_file() {
+    let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
+    let queues = read("manifests/kueue-queues.yaml");
+    let item = |object: &str| format!("  - {}\n", object.trim().replace('\n', "\n    "));
+    let inline: String = queues.split("\n---\n").map(item).collect();
+    let scenario = read("kueue.yaml").replace("../topologies/small-16.yaml", "small-16");
+    let with_inline = scenario.replace("  - manifest: manifests/kueue-queues.yaml\n", &inline);
+    assert!(with_inline.contains("kind: LocalQueue"), "{with_inline}");
+    let files = ["kueue-queues", "kueue-train", "kueue-urgent"].map(|name| format!("manifests/{name}.yaml"));
+    let files: Vec<(String, String)> = files.into_iter().map(|name| (name.clone(), read(&name))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let digest = |text: &str| {
+        let scenario = support::parse_with(text, &files).unwrap_or_else(|e| panic!("{e}"));
+        support::simulation(&scenario).run(1, 0, &mut DiscardSink).digest
+    };
+    assert_eq!(digest(&with_inline), digest(&scenario));
 }
 
 #[test]

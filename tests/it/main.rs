@@ -22,6 +22,7 @@ mod decisions;
 mod determinism;
 mod embed;
 mod embedded_jobsets;
+mod existing_workloads;
 mod explain;
 mod explained_placement;
 mod fault_timing;

@@ -1,5 +1,6 @@
 //! Child objects compared with recordings of a real control plane: created objects, rejections and their messages.
 
+use crate::program::{program, scratch};
 use crate::support;
 use serde_json::{Value, json};
 use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
@@ -144,4 +145,33 @@ fn services_claims_and_pods_are_rejected_in_the_recorded_words() {
         }
     }
     assert!(compared >= 5, "only {compared} refusals");
+}
+
+#[test]
+fn objects_that_admission_applies_to_pods_are_listed_as_not_modelled() {
+    let dir = scratch("kueue-limits");
+    let file = dir.join("limits.yaml");
+    std::fs::write(
+        &file,
+        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: [{type: Container, max: {cpu: 1}}]}\n---\n\
+         apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: team}\nspec: {hard: {cpu: 1}}\n---\n\
+         apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: plain}\nhandler: runc\n---\n\
+         apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: gvisor}\nhandler: runsc\noverhead: {podFixed: \
+         {cpu: 1}}\n",
+    )
+    .unwrap();
+    let file = file.to_str().unwrap();
+    let output = program(&["run", "--format", "json", "-f", file, "-f", "scenarios/manifests/workers.yaml"]).output();
+    let summary: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let listed: Vec<&str> = summary["notModelled"].as_array().unwrap().iter().filter_map(|n| n.as_str()).collect();
+    let is_listed = |object: &str| listed.iter().any(|note| note.starts_with(object));
+    for (object, expected) in [
+        ("LimitRange small: ", true),
+        ("ResourceQuota team: ", true),
+        ("RuntimeClass gvisor: ", true),
+        ("RuntimeClass plain: ", false),
+    ] {
+        assert_eq!(is_listed(object), expected, "{object}: {listed:?}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
 }

@@ -212,6 +212,10 @@ fn word(body: &Body) -> Option<usize> {
         | SliceFormed { .. }
         | WorkloadQuota { .. }
         | WorkloadPreempted { .. }
+        | ExistingCondition { .. }
+        | ExistingQuota { .. }
+        | ExistingPreempted { .. }
+        | PreemptedByExisting { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -250,6 +254,10 @@ fn details(body: &Body, names: &RecordNames) -> String {
         WorkloadCondition { kind, status, reason, message, .. } => {
             condition(kind.as_str(), status, reason, message, names)
         }
+        ExistingCondition { workload, kind, status, reason, message } => {
+            let kind = format!("{} {}", names.text(workload), kind.as_str());
+            condition(&kind, status, reason, message, names)
+        }
         PodGroupCondition { group, scheduled, reason, message } => {
             let kind = format!("{} PodGroupScheduled", names.text(group));
             condition(&kind, scheduled, reason, message, names)
@@ -285,6 +293,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | NodeCreated { .. }
         | WorkloadQuota { .. }
         | WorkloadPreempted { .. }
+        | ExistingQuota { .. }
+        | ExistingPreempted { .. }
+        | PreemptedByExisting { .. }
         | SliceForming { .. }
         | SliceFormed { .. } => members(body, names),
         PodCreated { .. }

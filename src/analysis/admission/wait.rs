@@ -10,8 +10,6 @@ use sim_kueue::workload::WorkloadKey;
 
 /// Level of the intervals.
 const LEVEL: f64 = 0.95;
-/// Steps of the bisection for the share of run times up to an elapsed time; a double has 53 bits.
-const BISECTIONS: u32 = 53;
 
 /// The replications of an estimate.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,33 +88,7 @@ impl RunTimes for DrawnRunTimes<'_> {
         let name = self.state.workload(key).map(|w| format!("{}/{}", w.namespace, w.name)).unwrap_or_default();
         let (purpose, entity) = (StreamPurpose::WorkloadRunTime, StreamKey::from_text(&name));
         let u = self.draws.uniform_once(UniformDraw { purpose, entity, occurrence: nth, substream: 0 });
-        let dist = &self.request.run_time;
-        let past = share_up_to(dist, elapsed);
         // Beyond all values of the distribution, the Workload ends at once.
-        if past >= 1.0 { elapsed } else { dist.quantile(past + u * (1.0 - past)).max(elapsed) }
+        self.request.run_time.quantile_above(elapsed, u)
     }
-}
-
-/// Returns the share of run times up to `elapsed`, by bisection of the quantile function.
-fn share_up_to(dist: &Distribution, elapsed: Duration) -> f64 {
-    if elapsed == Duration::ZERO {
-        return 0.0;
-    }
-    if let Distribution::Fixed(time) = dist {
-        return if *time <= elapsed { 1.0 } else { 0.0 };
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..BISECTIONS {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if dist.quantile(middle) <= elapsed {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    // A quantile close to one that is not longer has no longer run times above it.
-    if high == 1.0 { 1.0 } else { low }
 }

@@ -1,5 +1,7 @@
 //! Descriptions of the assumptions about containers whose run time the inputs do not specify.
 
+use crate::format;
+use sim_api::spec::kueue::StoredWorkload;
 use sim_api::spec::{ReplicatedJob, ScenarioSpec};
 use sim_base::JobSetId;
 use std::collections::BTreeMap;
@@ -81,6 +83,20 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
     });
     assumed
 }
+
+/// Returns the assumption about the jobs of existing Workloads without a run time, as a sentence without a period.
+pub fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
+    let endless = |w: &&StoredWorkload| w.run_time.is_none() && !w.is_of_any(&scenario.jobsets);
+    let count = scenario.kueue.iter().flat_map(|kueue| &kueue.workloads).filter(endless).count() as u64;
+    (count > 0).then(|| {
+        let workloads = format::count(count, "existing Workload");
+        format!("the jobs of {workloads} run indefinitely: no run time is set")
+    })
+}
+
+/// How to set the run time of existing Workloads.
+pub const EXISTING_HINT: &str = "set a run time with --set 'existingWorkloads=[{runTime: 4h}]', or in the \
+                                 existingWorkloads field of a scenario";
 
 fn list(names: &[&str]) -> String {
     const SHOWN: usize = 5;

@@ -45,6 +45,7 @@ impl RecordSink for StoryFold {
             | Body::PodGroupCondition { .. }
             | Body::SliceForming { .. }
             | Body::SliceFormed { .. }
+            | Body::ExistingPreempted { .. }
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,

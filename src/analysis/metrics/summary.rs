@@ -233,7 +233,11 @@ impl RunSummary {
                 by_category: cost(&outcome.ledger),
                 not_billed_h: (outcome.ledger.not_billed_ns > 0).then(|| outcome.ledger.not_billed_ns as f64 / 3.6e12),
             },
-            assumed: assumed::containers(run.scenario).sentences(),
+            assumed: assumed::containers(run.scenario)
+                .sentences()
+                .into_iter()
+                .chain(assumed::existing_workloads(run.scenario))
+                .collect(),
             warnings: run.warnings(),
             not_modelled: run.not_modelled.to_vec(),
         }

@@ -63,12 +63,13 @@ pub fn pending_admission(simulation: &SimulationInput, jobset: JobSetId, end: Si
     let scenario = simulation.scenario();
     let objects = scenario.kueue.as_ref()?;
     without_quota(simulation, Some(jobset))?;
+    let (existing, now) = simulation.existing_workloads(end);
     let state = QueueState {
         objects: objects.clone(),
         nodes: kueue_nodes(simulation.cluster(), objects),
         namespaces: kueue_namespaces(scenario, objects),
-        workloads: simulation.workloads(),
-        now: end,
+        workloads: simulation.workloads().into_iter().chain(existing.into_iter().map(Some)).collect(),
+        now,
     };
     let verdict = try_admission(&state, jobset.ix())?;
     let VerdictKind::Pending(cause) = verdict.kind else { return None };

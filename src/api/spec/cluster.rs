@@ -69,6 +69,8 @@ pub struct NamedNode {
     pub allocatable: BTreeMap<String, i64>,
     /// Occupied resources that replace those of the pool, in thousandths.
     pub occupied: BTreeMap<String, i64>,
+    /// Part of the occupied resources that pods of Kueue's Workloads hold, by namespace and name of the Workload.
+    pub workloads: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
 impl NodePool {

@@ -6,6 +6,9 @@ use crate::time::Duration;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+/// Steps of a bisection of the quantile function; a double has 53 bits.
+const BISECTIONS: u32 = 53;
+
 /// A distribution of durations; parameters in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
@@ -107,6 +110,36 @@ impl Distribution {
             return Distribution::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
         }
         Distribution::LogNormal { median_s: p50_s, sigma: libm::log(p95_s / p50_s) / NORMAL_P95 }
+    }
+
+    /// The quantile at `u`, 0 < u < 1, of the values above `elapsed`. If there are none, it is `elapsed`.
+    pub fn quantile_above(&self, elapsed: Duration, u: f64) -> Duration {
+        let below = self.share_up_to(elapsed);
+        if below >= 1.0 { elapsed } else { self.quantile(below + u * (1.0 - below)).max(elapsed) }
+    }
+
+    /// Returns the share of values up to `limit`, by bisection of the quantile function.
+    fn share_up_to(&self, limit: Duration) -> f64 {
+        if limit == Duration::ZERO {
+            return 0.0;
+        }
+        if let Distribution::Fixed(value) = self {
+            return if *value <= limit { 1.0 } else { 0.0 };
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..BISECTIONS {
+            let middle = f64::midpoint(low, high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if self.quantile(middle) <= limit {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        // A quantile close to one that is not longer has no longer values above it.
+        if high == 1.0 { 1.0 } else { low }
     }
 
     /// The quantile at `u`, 0 < u < 1.

@@ -6,6 +6,7 @@ use crate::record::{Body, NodeReady};
 use crate::store::{ChangeKind, NodeChange};
 use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
 use sim_base::{JobSetId, NodeId, PodId, SimTime};
+use std::collections::BTreeMap;
 
 /// The taint node.kubernetes.io/unschedulable accompanies spec.unschedulable.
 pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -54,6 +55,14 @@ pub fn add_node(ctx: &mut EngineContext<'_>, object: &NodeObject) -> bool {
 pub fn change_node(ctx: &mut EngineContext<'_>, node: NodeId, object: &NodeObject) {
     let s = ctx.store.get_mut();
     s.nodes.cluster.change(node, object);
+    s.templates.node_changed(&s.nodes.cluster, node);
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Spec));
+}
+
+/// Pods outside of the scenario are removed from a node, which frees what they held.
+pub fn remove_outside_pods(ctx: &mut EngineContext<'_>, node: NodeId, held: &BTreeMap<String, i64>) {
+    let s = ctx.store.get_mut();
+    s.nodes.cluster.release(node, held);
     s.templates.node_changed(&s.nodes.cluster, node);
     record_change(ctx, ChangeKind::Node(node, NodeChange::Spec));
 }

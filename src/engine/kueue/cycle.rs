@@ -1,6 +1,6 @@
 //! Kueue's scheduler: cycles over the heads of the queues, and the changes of Workloads that they request.
 
-use super::KueueController;
+use super::{KueueController, existing};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
@@ -64,13 +64,19 @@ impl KueueController {
 
     pub(super) fn run_cycle(&mut self, ctx: &mut EngineContext<'_>) {
         self.cycles.is_scheduled = false;
-        let now = ctx.now;
+        let now = self.time(ctx);
         if let Some(objects) = &ctx.scenario.kueue {
             self.update_topology(objects);
         }
         let patches = self.manager().run_cycle(now);
         let (mut has_sent, mut has_admitted) = (false, false);
         for patch in patches {
+            if let Some(index) = existing::index_of(patch.key) {
+                let has_changed = self.change_existing(ctx, index, &patch);
+                has_sent |= has_changed;
+                has_admitted |= has_changed && matches!(patch.kind, PatchKind::Admit { .. });
+                continue;
+            }
             let changes = self.manager().workload(patch.key).is_some_and(|w| patch.apply(w, now).is_some());
             let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
             if is_admission {
@@ -93,7 +99,10 @@ impl KueueController {
     /// Workloads that a cycle puts aside with one of the same shape get its reason.
     fn reconcile_bypassed(&mut self, ctx: &mut EngineContext<'_>) {
         for key in self.manager().take_bypassed() {
-            self.reconcile_workload(ctx, JobSetId(key as u32));
+            match existing::index_of(key) {
+                Some(index) => self.reconcile_existing(ctx, index),
+                None => self.reconcile_workload(ctx, JobSetId(key as u32)),
+            }
         }
     }
 
@@ -112,17 +121,21 @@ impl KueueController {
 
     pub(super) fn patch_answered(&mut self, ctx: &mut EngineContext<'_>, nth: u32) {
         let Some(patch) = self.cycles.patches[nth as usize].take() else { return };
-        let jobset = JobSetId(patch.key as u32);
+        let (jobset, now) = (JobSetId(patch.key as u32), self.time(ctx));
         let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
         self.cycles.unanswered -= u32::from(!is_admission);
         let stored = ctx.store.jobsets[patch.key].workload.clone().filter(|w| !w.is_finished());
         let can_reserve = stored.as_ref().is_some_and(|w| w.active || !is_admission);
-        let new = stored.as_ref().filter(|_| can_reserve).and_then(|old| patch.apply(old, ctx.now));
+        let new = stored.as_ref().filter(|_| can_reserve).and_then(|old| patch.apply(old, now));
         ctx.record_response(Call::KueueWorkloadPatch, RequestAnswer::from_existence(stored.is_some()));
         if let Some(new) = new {
             apiserver::set_workload(ctx, jobset, new);
             if let PatchKind::Preempt { preemptor, .. } = patch.kind {
-                ctx.emit(Body::WorkloadPreempted { jobset, preemptor: JobSetId(preemptor as u32) });
+                let body = match existing::index_of(preemptor) {
+                    Some(index) => Body::PreemptedByExisting { jobset, preemptor: self.existing_name(ctx, index) },
+                    None => Body::WorkloadPreempted { jobset, preemptor: JobSetId(preemptor as u32) },
+                };
+                ctx.emit(body);
             }
             if !is_admission {
                 let version = ctx.store.jobsets[patch.key].workload_version;
@@ -132,8 +145,8 @@ impl KueueController {
             // The Workload ended or was deactivated meanwhile.
             self.rows[patch.key].is_assumed = false;
             match self.rows[patch.key].workload.clone() {
-                Some(newest) => self.manager().workload_changed(patch.key, newest, ctx.now),
-                None => self.manager().workload_deleted(patch.key, ctx.now),
+                Some(newest) => self.manager().workload_changed(patch.key, newest, now),
+                None => self.manager().workload_deleted(patch.key, now),
             }
             self.manager().admission_failed(patch.key);
         }

@@ -42,7 +42,7 @@ impl KueueController {
         if !row.exists {
             return apiserver::delete_workload(ctx, jobset);
         }
-        let plan = reconcile_job(&current, &row.view, tracks_readiness, ctx.now);
+        let plan = reconcile_job(&current, &row.view, tracks_readiness, self.time(ctx));
         let based_on = row.workload_version;
         let write = match (plan.suspend, plan.workload) {
             (Some(false), _) => Write::Start(current),
@@ -55,13 +55,19 @@ impl KueueController {
 
     fn create_workload(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let Some(objects) = &ctx.scenario.kueue else { return };
+        let now = self.time(ctx);
+        let spec = &self.rows[jobset.ix()].spec;
+        let old = self.reserved_workload(objects, &spec.namespace, &spec.name).cloned();
         let row = &mut self.rows[jobset.ix()];
         if !row.exists || row.view.is_deleted || row.view.finished.is_some() || !objects.manages(&row.spec) {
             return;
         }
-        match workload(&row.spec, &objects.priority_classes, ctx.now) {
+        match workload(&row.spec, &objects.priority_classes, now) {
             Ok(mut new) => {
                 name_workload(&mut new);
+                if let Some(old) = &old {
+                    new.continue_from(old);
+                }
                 row.error = None;
                 row.original = row.spec.clone();
                 self.send(ctx, jobset, Write::Create(Box::new(new)));

@@ -5,6 +5,7 @@
 
 mod checks;
 mod cycle;
+mod existing;
 mod jobsets;
 mod nodes;
 mod placed_pods;
@@ -18,6 +19,7 @@ use super::event::{KueueReconciler, SimulationEvent};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
 use cycle::Cycles;
+use existing::ExistingWorkloads;
 pub use jobsets::describe_error;
 use nodes::NodeCache;
 pub use nodes::topology_nodes;
@@ -43,8 +45,9 @@ pub struct KueueController {
     has_topology: bool,
     /// Roots of the quota tree with a pending retry.
     retries: BTreeSet<u32>,
-    /// Time of the pending sample of the usage of LocalQueues.
-    sample_due: Option<SimTime>,
+    /// Time of the pending sample of the usage of LocalQueues, and whether it or a later one will change their order.
+    sample_due: Option<(SimTime, bool)>,
+    existing: ExistingWorkloads,
 }
 
 impl KueueController {
@@ -56,7 +59,9 @@ impl KueueController {
             let topology = self.nodes.topology(objects);
             self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
             self.cycles = Cycles::new(objects);
-            self.manager().sample_usage(ctx.now);
+            self.add_existing(ctx.scenario, objects);
+            let now = self.time(ctx);
+            self.manager().sample_usage(now);
         }
     }
 
@@ -83,7 +88,9 @@ impl KueueController {
                 self.cycles.state_changed();
                 self.schedule_cycle(ctx);
             }
-            SimulationEvent::KueueUsageSample => self.sample_usage(ctx),
+            SimulationEvent::KueueUsageSample { .. } => self.sample_usage(ctx),
+            SimulationEvent::KueueExistingEnd(index) => self.existing_ended(ctx, index as usize),
+            SimulationEvent::KueueExistingDue(index) => self.existing_due(ctx, index as usize),
             other => self.handle_topology(ctx, other),
         }
     }
@@ -170,7 +177,8 @@ impl KueueController {
         }
         for (key, delay) in self.manager().take_second_passes() {
             let jobset = JobSetId(key as u32);
-            let about = TicketSubject::JobSet(jobset);
+            let is_existing = existing::index_of(key).is_some();
+            let about = if is_existing { TicketSubject::Nothing } else { TicketSubject::JobSet(jobset) };
             ctx.schedule_after(delay, TicketWait::ErrorBackoff, about, SimulationEvent::KueueSecondPass(jobset));
         }
         self.schedule_sample(ctx);
@@ -179,26 +187,29 @@ impl KueueController {
 
     /// Schedules the next sample of the usage that may change the order of the queues.
     fn schedule_sample(&mut self, ctx: &mut EngineContext<'_>) {
-        let due = self.manager().next_sample().map(|at| at.max(ctx.now));
+        let start = self.existing.start;
+        let manager = self.manager();
+        let on_run_clock = |at: SimTime| SimTime(at.0.saturating_sub(start.0)).max(ctx.now);
+        let due = manager.next_sample().map(|at| (on_run_clock(at), manager.samples_reorder()));
         if due == self.sample_due {
             return;
         }
         self.sample_due = due;
-        if let Some(due) = due {
+        if let Some((due, reorders)) = due {
             let after = due.since(ctx.now);
-            let sample = SimulationEvent::KueueUsageSample;
+            let sample = SimulationEvent::KueueUsageSample { reorders };
             ctx.schedule_after(after, TicketWait::Deadline, TicketSubject::Nothing, sample);
         }
     }
 
     /// Returns true if the sample was replaced by another one.
-    pub fn is_sample_stale(&self, at: SimTime) -> bool {
-        self.sample_due != Some(at)
+    pub fn is_sample_stale(&self, at: SimTime, reorders: bool) -> bool {
+        self.sample_due != Some((at, reorders))
     }
 
     fn sample_usage(&mut self, ctx: &mut EngineContext<'_>) {
         self.sample_due = None;
-        let now = ctx.now;
+        let now = self.time(ctx);
         self.manager().sample_usage(now);
         self.cycles.state_changed();
         self.queues_changed(ctx);
@@ -206,7 +217,7 @@ impl KueueController {
 
     fn retry(&mut self, ctx: &mut EngineContext<'_>, root: u32) {
         self.retries.remove(&root);
-        let now = ctx.now;
+        let now = self.time(ctx);
         self.manager().wake(root as usize, now);
         self.cycles.state_changed();
         self.queues_changed(ctx);

@@ -9,7 +9,7 @@ use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{NodeChange, PodPhase, flag};
 use sim_api::spec::kueue::KueueObjects;
-use sim_api::spec::{NodeObject, PodSpec};
+use sim_api::spec::{NodeObject, PodSpec, ResourceAmounts};
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
 use sim_kueue::tas::node_failure::{NodeFailureResponse, UnhealthyNodeChange, WorkloadOnNode, respond};
 use sim_kueue::tas::{NodeConstraints, TasNode};
@@ -30,6 +30,7 @@ const ERROR_BACKOFF: Duration = Duration::from_millis(5);
 pub(super) struct NodeCache {
     /// Nodes in the cache by id; empty without topologies.
     nodes: Vec<Option<TasNode>>,
+    pub held: HeldByOthers,
     /// Whether nodes changed since the topologies were built.
     is_changed: bool,
     /// Whether the reconciler of flavors has a pending pass.
@@ -53,7 +54,9 @@ struct NodePatch {
 impl NodeCache {
     pub fn new(ctx: &EngineContext<'_>, objects: &KueueObjects) -> NodeCache {
         let count = if objects.topologies.is_empty() { 0 } else { ctx.store.nodes.len() };
-        NodeCache { nodes: (0..count).map(|index| read(ctx, NodeId(index as u32))).collect(), ..NodeCache::default() }
+        let held = HeldByOthers::new(objects);
+        let nodes = (0..count).map(|index| read(ctx, NodeId(index as u32), &held)).collect();
+        NodeCache { nodes, held, ..NodeCache::default() }
     }
 
     /// Returns the topologies of all flavors without usage.
@@ -66,7 +69,66 @@ impl NodeCache {
 /// Returns the nodes of a cluster as they are described, which count only if there is a topology.
 pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<TasNode> {
     let count = if objects.topologies.is_empty() { 0 } else { cluster.len() };
-    (0..count).map(|index| described(cluster.object(NodeId(index as u32)))).collect()
+    let held = HeldByOthers::new(objects);
+    let node = |id: NodeId| held.without(described(cluster.object(id)), &cluster.occupied(id));
+    (0..count).map(|index| node(NodeId(index as u32))).collect()
+}
+
+/// Requests of the pods with a topology assignment at the start, by node and Workload. Kueue counts them itself. What
+/// the cluster holds beyond them belongs to pods that are not placed by topology.
+#[derive(Clone, Default)]
+pub(super) struct HeldByOthers {
+    placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>>,
+}
+
+/// Returns the requests of the pods of a topology assignment, by node.
+pub(super) fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
+    let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
+    for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
+        let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);
+        let mut requests = template.map(|t| t.spec.requests()).unwrap_or_default();
+        requests.entry("pods".to_owned()).or_insert(1_000);
+        for domain in admitted.topology.iter().flat_map(|t| &t.domains) {
+            let node = domain.values.last().cloned().unwrap_or_default();
+            let sums = placed.entry(node).or_default();
+            for (resource, milli) in &requests {
+                *sums.entry(resource.clone()).or_default() += milli.saturating_mul(i64::from(domain.count));
+            }
+        }
+    }
+    placed
+}
+
+impl HeldByOthers {
+    fn new(objects: &KueueObjects) -> HeldByOthers {
+        let mut placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>> = BTreeMap::new();
+        let workloads = objects.workloads.iter().map(Workload::from);
+        for workload in workloads.filter(Workload::has_active_reservation) {
+            let name = format!("{}/{}", workload.namespace, workload.name);
+            for (node, requests) in placed_requests(&workload) {
+                placed.entry(node).or_default().insert(name.clone(), requests);
+            }
+        }
+        HeldByOthers { placed }
+    }
+
+    /// The pods of the Workload are gone.
+    pub fn remove(&mut self, workload: &str) {
+        self.placed.values_mut().for_each(|placed| drop(placed.remove(workload)));
+    }
+
+    /// Returns the node with the resources that it has for pods placed by topology.
+    fn without(&self, mut node: TasNode, occupied: &ResourceAmounts) -> TasNode {
+        let placed = self.placed.get(&node.name);
+        for (resource, held) in occupied {
+            let amounts = placed.into_iter().flatten().filter_map(|(_, amounts)| amounts.get(resource));
+            let counted = amounts.sum::<i64>();
+            if let Some(free) = node.allocatable.get_mut(resource) {
+                *free = (*free - (held - counted).max(0)).max(0);
+            }
+        }
+        node
+    }
 }
 
 fn described(mut object: NodeObject) -> TasNode {
@@ -82,12 +144,13 @@ fn described(mut object: NodeObject) -> TasNode {
 }
 
 /// Returns a node as its object describes it now, or `None` if it does not exist.
-fn read(ctx: &EngineContext<'_>, node: NodeId) -> Option<TasNode> {
+fn read(ctx: &EngineContext<'_>, node: NodeId, held: &HeldByOthers) -> Option<TasNode> {
     let nodes = &ctx.store.nodes;
     if !nodes.exists(node) {
         return None;
     }
-    let (node_now, row) = (described(nodes.cluster.object(node)), nodes.rows[node.ix()]);
+    let row = nodes.rows[node.ix()];
+    let node_now = held.without(described(nodes.cluster.object(node)), &nodes.cluster.occupied(node));
     Some(TasNode {
         taints: nodes.taints_of(node).cloned().collect(),
         is_unschedulable: node_now.is_unschedulable || row.cordoned,
@@ -107,7 +170,7 @@ impl KueueController {
     }
 
     pub(super) fn node_observed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
-        let new = read(ctx, node);
+        let new = read(ctx, node, &self.nodes.held);
         let nodes = &mut self.nodes.nodes;
         if nodes.len() <= node.ix() {
             nodes.resize(node.ix() + 1, None);
@@ -242,7 +305,7 @@ impl KueueController {
         match workload.filter(|_| is_current) {
             Some(workload) => {
                 let name = ctx.store.names.nodes[patch.node.ix()].clone();
-                let changed = changed(&workload, &name, &patch.change, ctx.now);
+                let changed = changed(&workload, &name, &patch.change, self.time(ctx));
                 apiserver::set_workload(ctx, patch.jobset, changed);
             }
             None => self.schedule_node(ctx, patch.node, ERROR_BACKOFF),

@@ -7,12 +7,13 @@ use crate::ctx::EngineContext;
 use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use sim_base::{Duration, JobSetId};
+use sim_base::{Duration, JobSetId, SimTime};
 
 impl KueueController {
     /// The caches and queues receive the newest state of a Workload.
     pub(super) fn workload_observed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
-        let (key, now) = (jobset.ix(), ctx.now);
+        let (key, now) = (jobset.ix(), self.time(ctx));
+        self.take_over(ctx, jobset, now);
         let row = self.row(jobset);
         let observed = row.update_workload(&ctx.store.jobsets[key]);
         match observed {
@@ -36,6 +37,14 @@ impl KueueController {
         self.queues_changed(ctx);
     }
 
+    /// The Workload of a JobSet takes the place of the one that existed at the start.
+    fn take_over(&mut self, ctx: &EngineContext<'_>, jobset: JobSetId, now: SimTime) {
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        if let (Some(objects), Some(_)) = (&ctx.scenario.kueue, &stored.workload) {
+            self.release_reserved(objects, &stored.spec.namespace, &stored.spec.name, now);
+        }
+    }
+
     /// Runs one pass, unless a request is in flight or not yet in the cache.
     pub(super) fn reconcile_workload(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let row = &self.rows[jobset.ix()];
@@ -44,9 +53,10 @@ impl KueueController {
         }
         let Some(current) = row.workload.clone() else { return };
         let based_on = row.workload_version;
+        let now = self.time(ctx);
         let manager = self.manager();
         let view = manager.view(jobset.ix(), &current);
-        let result = sim_kueue::control::reconcile_workload(&current, &view, &manager.configuration, ctx.now);
+        let result = sim_kueue::control::reconcile_workload(&current, &view, &manager.configuration, now);
         self.set_timer(ctx, jobset, result.after);
         let Some(new) = result.workload.filter(|new| *new != *current) else { return };
         let row = &mut self.rows[jobset.ix()];

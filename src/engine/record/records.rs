@@ -202,6 +202,26 @@ records! {
     SliceForming { slice: TextId = "slice", replaced: u32 = "replacedCubes" }
     /// A TPU slice is formed again: the nodes of its cubes have its label.
     SliceFormed { slice: TextId = "slice" }
+    /// A condition of a Workload that existed at the start was written (Kueue).
+    ExistingCondition {
+        workload: TextId = "workload",
+        kind: WorkloadConditionType = "type",
+        status: bool = "status" as STATUS,
+        reason: TextId = reason,
+        message: TextId = message,
+    }
+    /// The quota that a Workload from the start holds: at the start, and whenever it changes (Kueue).
+    ExistingQuota {
+        workload: TextId = "workload",
+        queue: TextId = "clusterQueue",
+        flavor: TextId = "flavor",
+        resource: TextId = "resource",
+        amount: TextId = "amount",
+    }
+    /// A Workload that existed at the start was evicted to make room for the one of a JobSet (Kueue).
+    ExistingPreempted { workload: TextId = "workload", preemptor: JobSetId = object }
+    /// The Workload of a JobSet was evicted to make room for one that existed at the start (Kueue).
+    PreemptedByExisting { jobset: JobSetId = object, preemptor: TextId = "preemptor" }
 }
 
 impl Body {

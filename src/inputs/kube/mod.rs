@@ -20,4 +20,4 @@ pub use sources::{
     read_with_sets, wrapped_documents,
 };
 pub use stored::{DECODERS, stored_job, stored_jobset, stored_node, stored_pod, unmodelled_fields};
-pub use written::{WrittenManifest, error, no_jobset, place_of_kind, too_large};
+pub use written::{WrittenManifest, error, no_jobset, place_of_kind, refused, too_large};

@@ -5,9 +5,9 @@ use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
-use crate::kueue::is_modelled;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::{embedded_jobsets, server};
 use crate::{object_list::adopt, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
@@ -130,6 +130,13 @@ const COMPANIONS: [(&str, &str); 6] = [
     ("PodGroup", "scheduling.k8s.io/v1alpha2"),
 ];
 
+/// Objects that admission applies to pods: version, kind, fields of which one has an effect, and the effect.
+const EFFECTS_ON_PODS: [(&str, &str, &[&str], &str); 3] = [
+    ("v1", "LimitRange", &["spec"], "defaults and limits of the resources of pods, also in Kueue's Workloads"),
+    ("v1", "ResourceQuota", &["spec"], "refusal of pods beyond the quota of the namespace"),
+    ("node.k8s.io/v1", "RuntimeClass", &["overhead", "scheduling"], "overhead and node selection of its pods"),
+];
+
 impl ManifestReader<'_> {
     fn object(&mut self, mut node: YamlNode) {
         let kind = node.get("kind").and_then(YamlNode::as_str).map(str::to_owned);
@@ -171,7 +178,7 @@ impl ManifestReader<'_> {
             kind if COMPANIONS.contains(&(kind, version.as_str())) => {
                 self.companion(&node, ObjectKind::from_kind(kind));
             }
-            _ if is_modelled(&version, &kind) => {
+            _ if kueue::has_kind(&version, &kind) => {
                 self.other(&node);
                 if self.found.kueue.is_empty() {
                     self.found.kueue.push(self.report.source.clone());
@@ -179,6 +186,7 @@ impl ManifestReader<'_> {
             }
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => {
+                self.note_effect(&version, &kind, &node);
                 self.skip(&kind, &node);
                 for jobset in embedded_jobsets::nested(&node) {
                     self.object(jobset);
@@ -207,6 +215,16 @@ impl ManifestReader<'_> {
                 kind => admitted::stored(node, kind, &mut self.report),
             };
             self.found.companions.extend(stored);
+        }
+    }
+
+    /// Notes the effect of an object that would change or refuse pods.
+    fn note_effect(&mut self, version: &str, kind: &str, node: &YamlNode) {
+        let effect = EFFECTS_ON_PODS.iter().find(|known| (known.0, known.1) == (version, kind));
+        let has_effect = |fields: &[&str]| fields.iter().any(|field| node.get(field).is_some());
+        if let Some((.., what)) = effect.filter(|(_, _, fields, _)| has_effect(fields)) {
+            let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str).unwrap_or("");
+            *self.unmodelled.entry(format!("{kind} {name}: {what}")).or_default() += 1;
         }
     }
 

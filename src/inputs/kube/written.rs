@@ -2,8 +2,10 @@
 //!
 //! This module must never interpret fields. Sizes are computed from the typed JobSets.
 
-use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
+use crate::server;
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText, shortened};
 use crate::{schema::definitions::jobset::GROUP, text::locate::locate, text::node::YamlNode, text::suggest};
+use sim_api::admission::AdmissionRejection;
 use sim_api::spec::JobSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,6 +47,22 @@ pub fn error(written: &BTreeMap<String, WrittenManifest>, place: &str, field: &s
         }
     });
     report.error(at, message).clone()
+}
+
+/// Returns the errors of a webhook about the JobSet that was read at `place`, at their positions in the text.
+pub fn refused(
+    written: &BTreeMap<String, WrittenManifest>, place: &str, rejection: AdmissionRejection,
+) -> Vec<Diagnostic> {
+    let Some(written) = written.get(place) else {
+        return vec![Diagnostic::of_file(place, rejection.message)];
+    };
+    let mut report = DiagnosticReport::new(&written.source, &written.overrides);
+    server::field_errors(&written.node, &rejection.errors, &mut report);
+    if report.found.is_empty() {
+        report.error(written.node.at, "the API server would refuse this JobSet");
+    }
+    report.found[0].server = Some(shortened(rejection.message));
+    report.found
 }
 
 /// Returns whether the kind is probably a misspelling of `JobSet`.

@@ -1,27 +1,27 @@
 //! Kueue's webhook for new JobSets. It gives a JobSet without a queue the LocalQueue named `default` in its namespace
 //! (`pkg/controller/jobframework/defaults.go`), and refuses invalid labels and annotations.
 
+use crate::kube::{self, WrittenManifest};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use sim_api::spec::ScenarioSpec;
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::{LocalQueue, StopPolicy};
 use sim_kueue::workload::webhook::refusal;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Name of the LocalQueue (`DefaultLocalQueueName`).
 const DEFAULT_LOCAL_QUEUE: &str = "default";
 
-/// Applies the webhook to the JobSets, if the scenario has objects of Kueue.
-pub fn admit(scenario: &mut ScenarioSpec) -> Result<(), Diagnostics> {
+/// Applies the webhook to the JobSets, if the scenario has objects of Kueue. `written` has their documents, for the
+/// positions of errors.
+pub fn admit(scenario: &mut ScenarioSpec, written: &BTreeMap<String, WrittenManifest>) -> Result<(), Diagnostics> {
     if scenario.kueue.is_none() {
         return Ok(());
     }
     add_default_queues(scenario);
-    let refused = scenario.jobsets.iter().filter_map(|submitted| {
-        let message = format!("JobSet {:?}: {}", submitted.jobset.name, refusal(&submitted.jobset)?);
-        Some(Diagnostic::of_file(&submitted.source, message))
-    });
-    let refused: Vec<Diagnostic> = refused.collect();
+    let refused = scenario.jobsets.iter().filter_map(|s| Some((s, refusal(&s.jobset)?)));
+    let refused: Vec<Diagnostic> = refused.flat_map(|(s, why)| kube::refused(written, &s.source, why)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics(refused)) }
 }
 

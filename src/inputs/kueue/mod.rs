@@ -6,6 +6,7 @@
 
 mod admission_checks;
 mod configuration;
+mod existing_workloads;
 mod jobset_webhook;
 mod quotas;
 mod reader;
@@ -13,5 +14,6 @@ mod stored_workload;
 mod validate;
 
 pub use admission_checks::add_outcomes;
+pub use existing_workloads::add_run_times;
 pub use jobset_webhook::admit;
-pub use reader::{KueueManifests, is_modelled, read_kueue};
+pub use reader::{InlineObjects, KueueManifests, read_kueue, read_with_inline};

@@ -4,7 +4,7 @@ use super::configuration::configuration;
 use super::{quotas, stored_workload, validate};
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::kueue::{KINDS, KINDS_NOT_MODELLED, V1BETA2, table};
+use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA2, table};
 use crate::schema::field_type::{FieldType, ObjectSchema};
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
@@ -16,8 +16,6 @@ use sim_api::spec::kueue::{
 };
 use std::collections::BTreeSet;
 
-const GROUP: &str = "kueue.x-k8s.io/";
-const CONFIGURATION_GROUP: &str = "config.kueue.x-k8s.io/";
 /// Key of the configuration in the ConfigMap that Kueue's manager mounts.
 const CONFIGURATION_FILE: &str = "controller_manager_config.yaml";
 const DEFAULT_NAMESPACE: &str = "default";
@@ -34,22 +32,36 @@ pub struct KueueManifests {
     pub other_objects: Vec<String>,
 }
 
-/// Returns whether the simulation has objects of this kind of Kueue.
-pub fn is_modelled(version: &str, kind: &str) -> bool {
-    (version.starts_with(GROUP) || version.starts_with(CONFIGURATION_GROUP)) && KINDS.contains(&kind)
+/// Objects of Kueue inside another document.
+#[derive(Copy, Clone, Default)]
+pub struct InlineObjects<'a> {
+    pub nodes: &'a [YamlNode],
+    /// The document and its overrides, to which the positions refer.
+    pub texts: Option<(&'a SourceText, &'a SourceText)>,
 }
 
 /// Reads all objects of the texts, and the configuration in a ConfigMap of the manager. An object that is defined twice
 /// is an error.
 pub fn read_kueue(sources: &[SourceText]) -> Result<KueueManifests, Diagnostics> {
+    read_with_inline(sources, InlineObjects::default())
+}
+
+/// Reads the inline objects and those of the texts.
+pub fn read_with_inline(sources: &[SourceText], inline: InlineObjects) -> Result<KueueManifests, Diagnostics> {
     let mut manifests = KueueManifests::default();
     let mut errors = Vec::new();
     let mut unmodelled = UnmodelledFields::new();
     let mut names = BTreeSet::new();
+    let none = SourceText::default();
+    let (source, overrides) = inline.texts.unwrap_or((&none, &none));
+    let mut report = DiagnosticReport::new(source, overrides);
+    for node in inline.nodes {
+        read_object(node, &mut manifests, &mut names, &mut report, &mut unmodelled);
+    }
+    errors.extend(report.finish().err().into_iter().flat_map(|Diagnostics(found)| found));
     let mut sources = sources.to_vec();
     let mut at = 0;
     while let Some(source) = sources.get(at).cloned() {
-        let none = SourceText::default();
         let mut report = DiagnosticReport::new(&source, &none);
         for document in unlisted(yaml::parse(&source)?) {
             match manager_configuration(&document, &source.file) {
@@ -83,7 +95,7 @@ fn read_object(
         report.error(node.at, "this is not a Kubernetes object: it has no kind").legal(KINDS.join(", "));
         return;
     }
-    if !version.starts_with(GROUP) && !version.starts_with(CONFIGURATION_GROUP) {
+    if !GROUPS.iter().any(|group| version.starts_with(group)) {
         return manifests.other_objects.push(format!("{kind}/{name}"));
     }
     if KINDS_NOT_MODELLED.contains(&kind.as_str()) {

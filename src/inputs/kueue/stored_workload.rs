@@ -26,6 +26,7 @@ pub fn read((namespace, name): (String, String), node: &YamlNode) -> StoredWorkl
         max_execution_s: read::integer(spec, "maximumExecutionTimeSeconds").and_then(|s| u64::try_from(s).ok()),
         pod_sets: read::list(spec, "podSets").iter().map(pod_set).collect(),
         status: Arc::new(node.get("status").map_or(Value::Null, YamlNode::to_json)),
+        run_time: None,
     }
 }
 

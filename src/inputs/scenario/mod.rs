@@ -42,6 +42,7 @@ use super::text::yaml;
 use super::{experiment, files, kueue, parameters, read, topology, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
+use kueue::InlineObjects;
 use objects::ScenarioObjects;
 use sim_api::spec::{ClaimController, ExperimentSpec, FaultAction, ObjectKind, RequestVerb, ScenarioSpec};
 use sim_api::spec::{ScriptedFault, SubmittedJobSet, TopologySpec};
@@ -154,7 +155,8 @@ pub fn parse_scenario(
     let (others, traces) = others;
     let mut with_kueue = loaded.kueue;
     with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
-    if with_kueue.is_empty() {
+    let inline = InlineObjects { nodes: &others.kueue_inline, texts: Some((source, &overrides)) };
+    if with_kueue.is_empty() && inline.nodes.is_empty() {
         surroundings::assume_admission(&mut scenario, submitted);
     }
     cross::check(&scenario, others, &loaded.written, &mut report.found);
@@ -163,8 +165,9 @@ pub fn parse_scenario(
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
-    unmodelled.extend(add_kueue(&mut scenario, &with_kueue)?);
+    unmodelled.extend(add_kueue(&mut scenario, &with_kueue, inline, &loaded.written)?);
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
+    kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));
@@ -231,8 +234,11 @@ pub fn scenario_from_manifests(
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
     add_companions(&node, &mut scenario, manifests.companions);
-    unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue)?);
-    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&SourceText::default(), &overrides))?;
+    let inline = InlineObjects::default();
+    unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue, inline, &manifests.written)?);
+    let none = SourceText::default();
+    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
+    kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let all = path::overrides_source(SETS, sets).text;
@@ -362,13 +368,15 @@ fn assemble(
 }
 
 /// Adds the objects of Kueue. Returns their fields that are not modelled.
-fn add_kueue(scenario: &mut ScenarioSpec, sources: &[SourceText]) -> Result<Vec<(String, usize)>, Diagnostics> {
-    if sources.is_empty() {
+fn add_kueue(
+    scenario: &mut ScenarioSpec, sources: &[SourceText], inline: InlineObjects, written: &jobsets::WrittenAt,
+) -> Result<Vec<(String, usize)>, Diagnostics> {
+    if sources.is_empty() && inline.nodes.is_empty() {
         return Ok(Vec::new());
     }
-    let manifests = kueue::read_kueue(sources)?;
+    let manifests = kueue::read_with_inline(sources, inline)?;
     scenario.kueue = Some(manifests.objects);
-    kueue::admit(scenario)?;
+    kueue::admit(scenario, written)?;
     Ok(manifests.unmodelled)
 }
 

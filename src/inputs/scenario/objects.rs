@@ -4,8 +4,8 @@
 
 use super::pod_names;
 use crate::kube::{kind_of, stored};
-use crate::kueue::is_modelled;
 use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::{files::FileLoader, object_list::unlisted, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
 use crate::{kube, read, server};
@@ -26,6 +26,8 @@ pub struct ScenarioObjects {
     pub scheduler: Value,
     /// Manifest files with objects of Kueue.
     pub kueue: Vec<SourceText>,
+    /// Inline objects of Kueue.
+    pub kueue_inline: Vec<YamlNode>,
     /// The JobSets among these objects, including those that actions create.
     pub jobsets: Vec<SubmittedJobSet>,
     jobs: Vec<JobObject>,
@@ -105,6 +107,7 @@ pub fn load(
             Some(file) if entry.get("kind").is_none() => {
                 manifest(file, loader, inputs, &mut others, report);
             }
+            _ if is_of_kueue(entry) => others.kueue_inline.push(entry.clone()),
             _ => {
                 let source = format!("{}:{}", report.source.file, entry.at.line);
                 add(entry, source, &mut others, report);
@@ -156,8 +159,7 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
     for document in unlisted(yaml::parse(source)?) {
-        let text = |key: &str| document.get(key).and_then(YamlNode::as_str).unwrap_or("");
-        if is_modelled(text("apiVersion"), text("kind")) {
+        if is_of_kueue(&document) {
             if !others.kueue.contains(source) {
                 others.kueue.push(source.clone());
             }
@@ -172,6 +174,11 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
         }
     }
     report.finish()
+}
+
+fn is_of_kueue(node: &YamlNode) -> bool {
+    let text = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
+    kueue::has_kind(text("apiVersion"), text("kind"))
 }
 
 /// Adds an object that exists at the start, or the configuration of kube-scheduler.

@@ -7,7 +7,7 @@ use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, Sc
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let mut notes: Vec<(String, usize)> = existing_workloads(scenario).map(|note| (note, 1)).collect();
+    let mut notes: Vec<(String, usize)> = existing_workloads(scenario).into_iter().map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
         let queue = queue(scenario, submitted).filter(|_| !is_admitted);
@@ -23,12 +23,20 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     notes
 }
 
-/// Beginning of the note about Workloads that exist. A run starts with empty queues; `admit` counts them.
-pub const EXISTING_WORKLOADS: &str = "quota and places in the queues of existing Workloads";
+/// Beginning of the note about Workloads that exist at the start of a run. `admit` starts no jobs.
+pub const EXISTING_WORKLOADS: &str = "pods of existing Workloads";
 
-fn existing_workloads(scenario: &ScenarioSpec) -> impl Iterator<Item = String> {
-    let count = scenario.kueue.as_ref().map_or(0, |kueue| kueue.workloads.len());
-    (count > 0).then(|| format!("{EXISTING_WORKLOADS}: {count}")).into_iter()
+/// The jobs of existing Workloads are known by their Workloads only.
+fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
+    let all = scenario.kueue.iter().flat_map(|kueue| &kueue.workloads);
+    let others = all.filter(|w| !w.is_of_any(&scenario.jobsets));
+    let note = |count: usize| {
+        format!(
+            "{EXISTING_WORKLOADS}, {count}: on nodes, they hold what the topology says until their job stops; a job that \
+             starts holds quota and topology domains only"
+        )
+    };
+    Some(others.count()).filter(|count| *count > 0).map(note)
 }
 
 /// Resumes the first `count` JobSets if they wait in a queue, as if Kueue, whose objects are missing, admitted them at

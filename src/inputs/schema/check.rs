@@ -5,6 +5,7 @@
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
 use super::scalar::check_scalar_range;
+use crate::schema::definitions::kueue;
 use crate::text::node::{MappingKey, YamlNode, YamlValue};
 use crate::{text::diagnostic::DiagnosticReport, text::path::YamlPath};
 use std::collections::BTreeMap;
@@ -124,6 +125,14 @@ fn check_kind(
         return;
     };
     let name = kind.as_str().unwrap_or("");
+    let version = node.get("apiVersion").and_then(YamlNode::as_str).unwrap_or("");
+    if kinds.of_kueue.contains(&name) && kueue::has_kind(version, name) {
+        // The reader of Kueue's objects reports other versions.
+        if let Some(object) = kueue::table(version, name) {
+            check_object(node, object, path, report, unmodelled);
+        }
+        return;
+    }
     if let Some(object) = kinds.objects.iter().find(|o| o.kind == name) {
         return check_object(node, object, path, report, unmodelled);
     }

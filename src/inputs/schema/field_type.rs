@@ -58,11 +58,13 @@ pub struct FieldKinds {
     pub objects: &'static [&'static ObjectSchema],
     /// Alternative type for an object without a `kind`.
     pub file: Option<&'static ObjectSchema>,
+    /// Accepted kinds of Kueue, whose tables depend on the version.
+    pub of_kueue: &'static [&'static str],
 }
 
 impl FieldKinds {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.objects.iter().map(|o| o.kind)
+        self.objects.iter().map(|o| o.kind).chain(self.of_kueue.iter().copied())
     }
 }
 

@@ -3,6 +3,7 @@
 //! The schema must refuse everything that the checker refuses and JSON Schema can express.
 
 use super::definitions::common::PARAMETERS;
+use super::definitions::kueue;
 use super::definitions::together::{FieldConstraint, together};
 use super::field_type::{FieldSchema, FieldType, ObjectSchema, SchemaVersions};
 use crate::SourceText;
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::definitions::root(kind)?;
     let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
-    let mut defs = SchemaDefinitions { of: Map::new(), has_parameters };
+    let mut defs = SchemaDefinitions { of: Map::new(), names: Vec::new(), has_parameters };
     if has_parameters {
         defs.of.insert(PARAMETER.to_owned(), parameter());
     }
@@ -30,7 +31,23 @@ pub fn json_schema(kind: &str) -> Option<Value> {
 /// The definitions collected so far, and whether `${name}` may replace a value.
 struct SchemaDefinitions {
     of: Map<String, Value>,
+    /// Tables with a definition, and their names in the schema.
+    names: Vec<(&'static ObjectSchema, String)>,
     has_parameters: bool,
+}
+
+impl SchemaDefinitions {
+    /// Returns the name of the definition of a table, and whether it is new. Tables of the same kind are numbered, such
+    /// as those of two versions.
+    fn name(&mut self, object: &'static ObjectSchema) -> (String, bool) {
+        if let Some((_, name)) = self.names.iter().find(|(known, _)| std::ptr::eq(*known, object)) {
+            return (name.clone(), false);
+        }
+        let same = self.names.iter().filter(|(known, _)| known.kind == object.kind).count();
+        let name = if same == 0 { object.kind.to_owned() } else { format!("{}-{}", object.kind, same + 1) };
+        self.names.push((object, name.clone()));
+        (name, true)
+    }
 }
 
 /// Name of the definition of a `${name}` reference.
@@ -163,6 +180,12 @@ fn own_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
                 let kind = json!({"properties": {"kind": {"const": object.kind}}, "required": ["kind"]});
                 legal.push(json!({"allOf": [reference(object, defs), kind]}));
             }
+            let of_kueue = kueue::tables().filter(|(_, object)| kinds.of_kueue.contains(&object.kind));
+            for (version, object) in of_kueue {
+                let own = json!({"apiVersion": {"const": version}, "kind": {"const": object.kind}});
+                let kind = json!({"properties": own, "required": ["apiVersion", "kind"]});
+                legal.push(json!({"allOf": [reference(object, defs), kind]}));
+            }
             legal.extend(kinds.file.map(|object| reference(object, defs)));
             json!({"anyOf": legal})
         }
@@ -170,13 +193,14 @@ fn own_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
     }
 }
 
-fn reference(object: &ObjectSchema, defs: &mut SchemaDefinitions) -> Value {
-    if !defs.of.contains_key(object.kind) {
-        defs.of.insert(object.kind.to_owned(), Value::Null);
+fn reference(object: &'static ObjectSchema, defs: &mut SchemaDefinitions) -> Value {
+    let (name, is_new) = defs.name(object);
+    if is_new {
+        defs.of.insert(name.clone(), Value::Null);
         let schema = object_schema(object, defs);
-        defs.of.insert(object.kind.to_owned(), schema);
+        defs.of.insert(name.clone(), schema);
     }
-    json!({"$ref": format!("#/$defs/{}", object.kind)})
+    json!({"$ref": format!("#/$defs/{name}")})
 }
 
 /// Returns the schema of a Kubernetes quantity. Numbers may be written without quotes.

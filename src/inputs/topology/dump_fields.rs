@@ -17,7 +17,18 @@ pub(super) struct DumpMetadata {
     #[serde(deserialize_with = "or_default")]
     pub(super) labels: BTreeMap<String, String>,
     #[serde(deserialize_with = "or_default")]
+    pub(super) annotations: DumpAnnotations,
+    #[serde(deserialize_with = "or_default")]
     pub(super) owner_references: Vec<DumpOwner>,
+}
+
+/// The annotations that an import uses.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct DumpAnnotations {
+    /// Name of Kueue's Workload of a pod.
+    #[serde(rename = "kueue.x-k8s.io/workload", deserialize_with = "or_default")]
+    pub(super) workload: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -52,6 +52,8 @@ pub(super) struct ImportMember {
     pub(super) own_taints: Vec<MemberTaint>,
     /// Resources that all running pods hold.
     pub(super) occupied: ResourceAmounts,
+    /// The part of pods of Kueue's Workloads, by namespace and name of the Workload.
+    pub(super) workloads: BTreeMap<String, ResourceAmounts>,
 }
 
 /// What to import besides the Nodes.
@@ -175,14 +177,17 @@ fn occupy(members: &mut [ImportMember], pods: &ClusterOccupancy, notes: &mut Vec
     }
     let mut known = 0;
     for member in members {
-        let Some(NodeOccupancy { all, daemons }) = pods.nodes.get(&member.name) else { continue };
+        let Some(NodeOccupancy { all, daemons, workloads }) = pods.nodes.get(&member.name) else { continue };
         known += 1;
         let has = |name: &String| member.kind.allocatable.get(name).or(member.about.get(name)).copied();
         let within = |held: &ResourceAmounts| {
             let each = held.iter().filter_map(|(name, milli)| Some((name.clone(), (*milli).min(has(name)?))));
             each.collect::<ResourceAmounts>()
         };
+        let held = workloads.iter().map(|(name, held)| (name.clone(), within(held)));
+        let held: BTreeMap<String, ResourceAmounts> = held.collect();
         (member.occupied, member.kind.daemons) = (within(all), within(daemons));
+        member.workloads = held;
     }
     notes.push(pods.describe(pods.nodes.len() - known));
 }
@@ -254,6 +259,7 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
         labels,
         own_taints,
         occupied: ResourceAmounts::new(),
+        workloads: BTreeMap::new(),
     })
 }
 

@@ -18,6 +18,8 @@ pub(super) struct NodeOccupancy {
     pub(super) all: ResourceAmounts,
     /// The part of DaemonSets and static pods.
     pub(super) daemons: ResourceAmounts,
+    /// The part of pods of Kueue's Workloads, by namespace and name of the Workload.
+    pub(super) workloads: BTreeMap<String, ResourceAmounts>,
 }
 
 /// Occupancy by node name, and the number of pods of each kind.
@@ -59,6 +61,11 @@ impl ClusterOccupancy {
                     self.daemons += 1;
                     add(&mut node.daemons, &requests);
                 }
+                let workload = &metadata.annotations.workload;
+                if !workload.is_empty() {
+                    let name = format!("{}/{workload}", metadata.namespace);
+                    add(node.workloads.entry(name).or_default(), &requests);
+                }
                 add(&mut node.all, &requests);
             }
             Err(error) => {
@@ -74,6 +81,9 @@ impl ClusterOccupancy {
             let node = self.nodes.entry(name).or_default();
             add(&mut node.all, &more.all);
             add(&mut node.daemons, &more.daemons);
+            for (name, held) in &more.workloads {
+                add(node.workloads.entry(name.clone()).or_default(), held);
+            }
         }
         self.counted += others.counted;
         self.daemons += others.daemons;

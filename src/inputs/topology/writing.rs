@@ -75,6 +75,9 @@ fn written_node(node: &NamedNode, pool: &NodePool, slices: &[FormedSlice]) -> se
             all[key] = quantities(amounts);
         }
     }
+    for (workload, amounts) in &node.workloads {
+        all["workloads"][workload] = quantities(amounts);
+    }
     all
 }
 

@@ -85,13 +85,42 @@ impl Manager {
     /// Returns the time of the next sample that may change the order of Workloads which the scheduler tries.
     pub fn next_sample(&self) -> Option<SimTime> {
         let local_usage = self.local_usage.as_ref()?;
-        let is_tried =
-            |queue: &QueueIndex| self.with_active.contains(queue) && self.cache.state.queues[*queue].is_active;
         let locals = (0..self.local_queues.len()).filter(|local| {
             let is_running = self.local_queues[*local].stop_policy == StopPolicy::None;
-            is_running && self.usage_based_queue(*local).as_ref().is_some_and(is_tried)
+            is_running && self.usage_based_queue(*local).is_some_and(|queue| self.is_tried(queue))
         });
         locals.filter_map(|local| local_usage.ledger.next_sample(local)).min()
+    }
+
+    /// Returns whether the scheduler tries Workloads of a ClusterQueue.
+    fn is_tried(&self, queue: QueueIndex) -> bool {
+        self.with_active.contains(&queue) && self.cache.state.queues[queue].is_active
+    }
+
+    /// Returns whether samples will change the order of two LocalQueues with Workloads in a ClusterQueue that the
+    /// scheduler tries, if the admitted Workloads do not change.
+    ///
+    /// The past usage of both approaches the admitted one with the same half-life, so the difference between them
+    /// changes its sign at most once: if it is now the opposite of the final one.
+    pub fn samples_reorder(&self) -> bool {
+        let Some(local_usage) = &self.local_usage else { return false };
+        let tried = (0..self.pending.len()).filter(|queue| self.is_tried(*queue));
+        tried.filter(|queue| self.cache.state.queues[*queue].spec.usage_based_admission).any(|queue| {
+            let reserving = self.cache.state.queues[queue].workloads.values().map(|info| &info.workload);
+            let workloads = reserving.chain(self.pending[queue].iter().map(|info| &info.workload));
+            let locals: BTreeSet<LocalQueueIndex> =
+                workloads.filter_map(|workload| find_local_queue(&self.local_index, workload)).collect();
+            let now_and_finally = |local: &LocalQueueIndex| {
+                let ledger = &local_usage.ledger;
+                (ledger.usage(*local), ledger.final_usage(*local, &self.admitted_usage(*local)))
+            };
+            let usages: Vec<(f64, f64)> = locals.iter().map(now_and_finally).collect();
+            let is_reordered = |(k, a): (usize, &(f64, f64))| {
+                let mut others = usages[..k].iter();
+                others.any(|b| a.1.total_cmp(&b.1).is_ne() && a.0.total_cmp(&b.0) != a.1.total_cmp(&b.1))
+            };
+            usages.iter().enumerate().any(is_reordered)
+        })
     }
 
     /// Charges the LocalQueue for a reservation of the scheduler. A second pass charges nothing.

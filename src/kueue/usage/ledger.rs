@@ -56,10 +56,18 @@ impl UsageLedger {
         let entry = &self.entries[queue];
         let mut all = entry.consumed.clone();
         all.add(&entry.pending);
-        if entry.weight <= 0.0 {
-            return f64::INFINITY;
-        }
-        all.weighted_sum(&self.config.resource_weights) / entry.weight
+        self.weighted(queue, &all)
+    }
+
+    /// Returns the usage that the samples approach while the admitted Workloads do not change.
+    pub fn final_usage(&self, queue: LocalQueueIndex, admitted: &ResourceNanos) -> f64 {
+        let has_past = self.config.usage_half_life > Duration::ZERO;
+        if has_past { self.weighted(queue, admitted) } else { self.weighted(queue, &ResourceNanos::default()) }
+    }
+
+    fn weighted(&self, queue: LocalQueueIndex, amounts: &ResourceNanos) -> f64 {
+        let weight = self.entries[queue].weight;
+        if weight <= 0.0 { f64::INFINITY } else { amounts.weighted_sum(&self.config.resource_weights) / weight }
     }
 
     /// Returns the past usage.

@@ -94,6 +94,25 @@ impl Workload {
         evicted.filter(counts).map_or(self.created, |c| c.since)
     }
 
+    /// Returns the time of the newest change that the Workload shows.
+    pub fn newest_time(&self) -> SimTime {
+        let changes = self.status.conditions.iter().map(|c| c.since);
+        changes.max().unwrap_or_default().max(self.created)
+    }
+
+    /// Takes the place of an older Workload of the same job: its age and UID and, if the pod sets are equal, its status
+    /// without the readiness of its pods.
+    pub fn continue_from(&mut self, old: &Workload) {
+        (self.created, self.active) = (old.created, old.active);
+        self.uid.clone_from(&old.uid);
+        let sizes = |w: &Workload| w.pod_sets.iter().map(|set| (set.name.clone(), set.count)).collect::<Vec<_>>();
+        if sizes(self) == sizes(old) {
+            self.status = old.status.clone();
+            self.status.remove(ConditionType::PodsReady);
+            self.status.reclaimable.clear();
+        }
+    }
+
     /// Returns whether a node of the topology assignment is lost.
     pub fn has_lost_node(&self) -> bool {
         let admission = self.status.admission.iter();

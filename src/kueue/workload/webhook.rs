@@ -9,42 +9,50 @@ use super::topology::annotations::{
 };
 use super::topology::{self, TopologyRequestError};
 use crate::tas::{LevelRequest, SliceConstraint};
+use sim_api::admission::AdmissionRejection;
 use sim_api::admission::errors::join_errors;
 use sim_api::admission::field::{FieldError, FieldErrorKind, FieldPath, go_quote};
 use sim_api::admission::names::{dns1123_subdomain, label_key};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::{JobSet, ReplicatedJob};
 
-/// Returns the message with which the API server refuses a new JobSet, or `None` if Kueue accepts it.
-pub fn refusal(jobset: &JobSet) -> Option<String> {
+/// Returns the refusal of a new JobSet, or `None` if Kueue accepts it.
+pub fn refusal(jobset: &JobSet) -> Option<AdmissionRejection> {
+    let jobs = &jobset.spec.replicated_jobs;
     let mut errors = ErrorsOfJobSet::default();
     errors.check_labels(jobset);
-    let reason = match jobset.spec.replicated_jobs.iter().find_map(unreadable) {
-        Some(reason) => reason,
+    let reason = match jobs.iter().enumerate().find_map(|(index, job)| unreadable(index, job)) {
+        Some(error) => {
+            let reason = error.detail.clone();
+            errors.0 = vec![error];
+            reason
+        }
         None => {
-            jobset.spec.replicated_jobs.iter().enumerate().for_each(|(index, job)| errors.check_template(index, job));
-            errors.check_groups(&jobset.spec.replicated_jobs);
+            jobs.iter().enumerate().for_each(|(index, job)| errors.check_template(index, job));
+            errors.check_groups(jobs);
             if errors.0.is_empty() {
                 return None;
             }
             join_errors(&errors.0)
         }
     };
-    Some(format!("admission webhook \"vjobset.kb.io\" denied the request: {reason}"))
+    let message = format!("admission webhook \"vjobset.kb.io\" denied the request: {reason}");
+    Some(AdmissionRejection { errors: errors.0, ..AdmissionRejection::new(403, "Forbidden", message) })
 }
 
-/// Returns Go's message about an annotation that it cannot parse.
-fn unreadable(job: &ReplicatedJob) -> Option<String> {
-    let parse = |function: &str, value: &str| {
+/// Returns Go's message about an annotation that it cannot parse. The webhook reports it without the path.
+fn unreadable(index: usize, job: &ReplicatedJob) -> Option<FieldError> {
+    let parse = |function: &str, key: &str, value: &str| {
         let is_number = value.parse::<i128>().is_ok();
         let problem = if is_number { "value out of range" } else { "invalid syntax" };
-        Some(format!("strconv.{function}: parsing {}: {problem}", go_quote(value)))
+        let error = FieldError::internal(format!("strconv.{function}: parsing {}: {problem}", go_quote(value)));
+        Some(error.with_actual_path(annotations_path(index).key(key).as_str()))
     };
     match topology::read(&job.template.template.annotations).err()? {
-        TopologyRequestError::Unconstrained { value } => parse("ParseBool", &value),
+        TopologyRequestError::Unconstrained { value } => parse("ParseBool", UNCONSTRAINED, &value),
         // A negative number is parsed and then too small.
         TopologyRequestError::SliceSize { value } if value.parse::<i32>().is_ok() => None,
-        TopologyRequestError::SliceSize { value } => parse("ParseInt", &value),
+        TopologyRequestError::SliceSize { value } => parse("ParseInt", SLICE_SIZE, &value),
         TopologyRequestError::Constraints { .. } => None,
     }
 }

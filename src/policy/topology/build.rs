@@ -35,13 +35,18 @@ pub struct ClusterBuilder {
     pub extended_resource_toleration: bool,
     /// Nodes that differ from the description: created or changed during a run.
     own: BTreeMap<NodeId, NodeObject>,
-    /// Those among them that lack the label with their hostname.
+    /// Resources that were occupied at the start and have become free during a run.
+    released: BTreeMap<NodeId, BTreeMap<String, i64>>,
+    /// Those among the nodes of `own` that lack the label with their hostname.
     without_hostname: BTreeSet<NodeId>,
     /// Nodes of the description sorted by name; filled on first use.
     by_name: OnceLock<Vec<NodeId>>,
     /// The state restored by `reset`; empty while nothing has changed.
     described: Option<Box<DescribedDomain>>,
 }
+
+/// What pods hold on a node, in thousandths.
+pub type HeldOnNode = (NodeId, BTreeMap<String, i64>);
 
 /// The columns that a change of a node may affect.
 #[derive(Clone, Debug)]
@@ -145,7 +150,38 @@ impl ClusterBuilder {
     /// Returns the resources of the node that pods outside of the scenario hold.
     pub fn occupied(&self, node: NodeId) -> BTreeMap<String, i64> {
         let pool = self.place.get(node.ix()).and_then(|place| self.pools.get(place.pool as usize));
-        pool.map_or(BTreeMap::new(), |pool| pool.occupied_of(self.listed(node)))
+        let mut held = pool.map_or(BTreeMap::new(), |pool| pool.occupied_of(self.listed(node)));
+        for (resource, milli) in self.released.get(&node).into_iter().flatten() {
+            if let Some(held) = held.get_mut(resource) {
+                *held = held.saturating_sub(*milli).max(0);
+            }
+        }
+        held
+    }
+
+    /// Returns what pods of Workloads hold at the start, by Workload.
+    pub fn held_by_workloads(&self) -> BTreeMap<String, Vec<HeldOnNode>> {
+        let mut all: BTreeMap<String, Vec<HeldOnNode>> = BTreeMap::new();
+        if !self.pools.iter().flat_map(|pool| &pool.nodes).any(|node| !node.workloads.is_empty()) {
+            return all;
+        }
+        for node in (0..self.len() as u32).map(NodeId) {
+            for (workload, amounts) in self.listed(node).iter().flat_map(|listed| &listed.workloads) {
+                all.entry(workload.clone()).or_default().push((node, amounts.clone()));
+            }
+        }
+        all
+    }
+
+    /// Frees resources that pods outside of the scenario held.
+    pub fn release(&mut self, node: NodeId, amounts: &BTreeMap<String, i64>) {
+        let released = self.released.entry(node).or_default();
+        for (resource, milli) in amounts {
+            let sum = released.entry(resource.clone()).or_default();
+            *sum = i64::saturating_add(*sum, *milli);
+        }
+        let object = self.object(node);
+        self.change(node, &object);
     }
 
     /// Returns whether the node is billed only while its machine exists.
@@ -181,6 +217,7 @@ impl ClusterBuilder {
     /// Restores the description.
     pub fn reset(&mut self) {
         self.own.clear();
+        self.released.clear();
         self.without_hostname.clear();
         let Some(described) = self.described.take() else {
             return;

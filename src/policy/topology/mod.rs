@@ -5,6 +5,6 @@ pub mod build;
 pub mod domain;
 pub mod quality;
 
-pub use build::ClusterBuilder;
+pub use build::{ClusterBuilder, HeldOnNode};
 pub use domain::TopologyDomains;
 pub use quality::{FreeNodes, GroupSpread, free_nodes, group_spread};

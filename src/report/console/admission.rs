@@ -2,9 +2,12 @@
 
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format;
-use sim_analysis::format::{count, seconds};
+use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::admission::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation};
+use sim_analysis::metrics::admission::{
+    AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadOfRun,
+};
+use sim_analysis::metrics::assumed;
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,6 +31,11 @@ pub fn admission(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
                 let indent = if at == 0 && line == 0 { "  " } else { "    " };
                 let _ = writeln!(out, "{indent}{part}");
             }
+        }
+    }
+    for sentence in existing(run) {
+        for (line, part) in format::wrap(&sentence, style.width - 6).iter().enumerate() {
+            let _ = writeln!(out, "{}{part}", if line == 0 { "  " } else { "    " });
         }
     }
     let more = all.len().saturating_sub(MAX_JOB_SETS) as u64;
@@ -105,7 +113,7 @@ fn borrowed(reservation: &QuotaReservation) -> Option<String> {
 fn evictions(run: &RunView<'_>, own: &JobSetAdmission) -> Option<String> {
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
     for eviction in &own.evictions {
-        let by = eviction.preemptor.map(|by| format!(" for JobSet {}", run.names.jobset(by)));
+        let by = eviction.preemptor.as_ref().map(|by| format!(" for {}", owner(run, by)));
         *causes.entry(format!("{}{}", eviction.reason, by.unwrap_or_default())).or_default() += 1;
     }
     let part = |(cause, n): (&String, &usize)| if *n == 1 { cause.clone() } else { format!("{cause} {n} times") };
@@ -115,8 +123,42 @@ fn evictions(run: &RunView<'_>, own: &JobSetAdmission) -> Option<String> {
 }
 
 fn preempted(run: &RunView<'_>, own: &JobSetAdmission) -> Option<String> {
-    let names = own.preempted.iter().map(|(_, jobset)| run.names.jobset(*jobset));
-    (!own.preempted.is_empty()).then(|| format!("preempted JobSet {}", limited(names)))
+    let owners: Vec<String> = own.preempted.iter().map(|(_, preempted)| owner(run, preempted)).collect();
+    (!owners.is_empty()).then(|| format!("preempted {}", limited(owners.iter().map(String::as_str))))
+}
+
+fn owner(run: &RunView<'_>, owner: &WorkloadOfRun) -> String {
+    match owner {
+        WorkloadOfRun::JobSet(jobset) => format!("JobSet {}", run.names.jobset(*jobset)),
+        WorkloadOfRun::Existing(workload) => format!("Workload {workload}"),
+    }
+}
+
+/// Describes what happened to the Workloads that existed at the start.
+fn existing(run: &RunView<'_>) -> Vec<String> {
+    let all = run.folded.admission.existing.values();
+    let total = run.scenario.kueue.as_ref().map_or(0, |kueue| kueue.workloads.len());
+    let counted = |is: fn(&ExistingHistory) -> bool, what: &str| {
+        let count = all.clone().filter(|own| is(own)).count();
+        (count > 0).then(|| format!("{} {what}", thousands(count as u64)))
+    };
+    let parts: Vec<String> = [
+        counted(|own| own.had_quota, "with quota at the start"),
+        counted(|own| own.reservations > 0, "admitted during the run"),
+        counted(|own| own.evictions > 0, "evicted"),
+        counted(|own| own.is_finished, "ended"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut list = Vec::new();
+    if total > 0 {
+        let parts = if parts.is_empty() { "none changed".to_owned() } else { parts.join(", ") };
+        list.push(format!("{} in the inputs: {parts}", count(total as u64, "Workload")));
+    }
+    let assumed = assumed::existing_workloads(run.scenario);
+    list.extend(assumed.map(|assumed| format!("{assumed} ({})", assumed::EXISTING_HINT)));
+    list
 }
 
 /// Joins the first names and counts the others.

@@ -122,6 +122,9 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             run.names.text(reason),
             run.names.text(message)
         ),
+        Body::ExistingPreempted { workload, preemptor } => {
+            format!("Workload {} evicted to make room for JobSet {}", run.names.text(workload), name(preemptor))
+        }
         Body::PodGroupCondition { group, scheduled, reason, message } => {
             let (group, reason) = (run.names.text(group), run.names.text(reason));
             let status = if scheduled { "True" } else { "False" };

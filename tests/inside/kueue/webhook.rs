@@ -17,7 +17,8 @@ fn job(count: u32, annotations: &[(&str, &str)]) -> ReplicatedJob {
 
 fn answer(jobs: Vec<ReplicatedJob>) -> String {
     let spec = JobSetSpec { replicated_jobs: jobs, ..JobSetSpec::default() };
-    let message = refusal(&JobSet { spec, ..JobSet::default() }).unwrap_or_default();
+    let rejection = refusal(&JobSet { spec, ..JobSet::default() });
+    let message = rejection.map(|rejection| rejection.message).unwrap_or_default();
     message.replace("admission webhook \"vjobset.kb.io\" denied the request: ", "")
 }
 

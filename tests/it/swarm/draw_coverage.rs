@@ -12,7 +12,7 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 18] = [
+const NOT_DRAWN: [(&str, &str); 23] = [
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
     ("AdmissionCheckController.after", "of Scenario.admissionChecks"),
     ("AdmissionCheckController.message", "of Scenario.admissionChecks"),
@@ -21,7 +21,12 @@ const NOT_DRAWN: [(&str, &str); 18] = [
     ("AdmissionCheckController.state", "of Scenario.admissionChecks"),
     ("AdmissionCheckController.state: Ready", "of Scenario.admissionChecks"),
     ("AdmissionCheckController.state: Rejected", "of Scenario.admissionChecks"),
+    ("ExistingWorkload.localQueue", "of Scenario.existingWorkloads"),
+    ("ExistingWorkload.name", "of Scenario.existingWorkloads"),
+    ("ExistingWorkload.namespace", "of Scenario.existingWorkloads"),
+    ("ExistingWorkload.runTime", "of Scenario.existingWorkloads"),
     ("Scenario.admissionChecks", "it needs objects of Kueue, whose stories `sim-kueue` draws"),
+    ("Scenario.existingWorkloads", "it needs Workloads of Kueue; `existing_workloads` tests it"),
     ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
     ("Experiment.level: Reduced", "of Experiment.level"),

@@ -3,7 +3,7 @@
 use super::lenders::{NominalQuotas, QuotaKey};
 use sim_api::spec::ScenarioSpec;
 use sim_base::quantity::{canonical, parse_milli};
-use sim_base::{Duration, JobSetId, SimTime};
+use sim_base::{Duration, JobSetId, SimTime, TextId};
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,30 @@ pub struct AdmissionHistory {
     pub quota: Vec<QuotaChange>,
     /// Nominal quotas of the objects.
     pub nominal: NominalQuotas,
+    /// Workloads from the start of which something was recorded, by namespace and name.
+    pub existing: BTreeMap<String, ExistingHistory>,
+}
+
+/// The owner of a Workload.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WorkloadOfRun {
+    /// A JobSet of the run.
+    JobSet(JobSetId),
+    /// A job that is known by its Workload only: namespace and name of the Workload.
+    Existing(String),
+}
+
+/// A Workload that existed at the start of the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExistingHistory {
+    /// Whether it had quota at the start.
+    pub had_quota: bool,
+    /// Number of reservations during the run.
+    pub reservations: usize,
+    /// Number of evictions during the run.
+    pub evictions: usize,
+    /// Whether its job has ended.
+    pub is_finished: bool,
 }
 
 /// The admissions of one JobSet.
@@ -38,8 +62,8 @@ pub struct JobSetAdmission {
     pub reservations: Vec<QuotaReservation>,
     /// Evictions of its Workload.
     pub evictions: Vec<WorkloadEviction>,
-    /// Times and JobSets of the Workloads that were preempted for it.
-    pub preempted: Vec<(SimTime, JobSetId)>,
+    /// Times and owners of the Workloads that were preempted for it.
+    pub preempted: Vec<(SimTime, WorkloadOfRun)>,
     /// End of the Workload; `None` if it was not finished.
     pub finished: Option<SimTime>,
 }
@@ -100,8 +124,8 @@ pub struct WorkloadEviction {
     pub reason: String,
     /// Message of the condition.
     pub message: String,
-    /// JobSet for which the Workload was preempted.
-    pub preemptor: Option<JobSetId>,
+    /// Owner of the Workload for which it was preempted.
+    pub preemptor: Option<WorkloadOfRun>,
     /// Whether all pods were ready at some time since the reservation.
     pub was_ready: bool,
 }
@@ -111,8 +135,8 @@ pub struct WorkloadEviction {
 pub struct QuotaChange {
     /// Time of the change.
     pub at: SimTime,
-    /// Id of the JobSet.
-    pub jobset: JobSetId,
+    /// Owner of the Workload.
+    pub owner: WorkloadOfRun,
     /// ClusterQueue, flavor and resource.
     pub key: (String, String, String),
     /// Usage of the ClusterQueue afterwards, in thousandths.
@@ -134,6 +158,7 @@ impl AdmissionFold {
             quotas: NominalQuotas::new(objects),
             used: BTreeMap::new(),
             held: BTreeMap::new(),
+            existing: BTreeMap::new(),
             job_sets: BTreeMap::new(),
             changes: Vec::new(),
         };
@@ -144,6 +169,7 @@ impl AdmissionFold {
             job_sets: builder.job_sets.into_values().collect(),
             quota: builder.changes,
             nominal: builder.quotas,
+            existing: builder.existing,
         }
     }
 }
@@ -162,6 +188,10 @@ impl RecordSink for AdmissionFold {
                 | Body::WorkloadCondition { .. }
                 | Body::WorkloadQuota { .. }
                 | Body::WorkloadPreempted { .. }
+                | Body::ExistingCondition { .. }
+                | Body::ExistingQuota { .. }
+                | Body::ExistingPreempted { .. }
+                | Body::PreemptedByExisting { .. }
         );
         if is_kept {
             self.records.push(*record);
@@ -175,7 +205,8 @@ struct HistoryBuilder<'a> {
     quotas: NominalQuotas,
     /// Usage in thousandths.
     used: BTreeMap<QuotaKey, i64>,
-    held: BTreeMap<(JobSetId, QuotaKey), i64>,
+    held: BTreeMap<(WorkloadOfRun, QuotaKey), i64>,
+    existing: BTreeMap<String, ExistingHistory>,
     job_sets: BTreeMap<JobSetId, JobSetAdmission>,
     changes: Vec<QuotaChange>,
 }
@@ -196,20 +227,56 @@ impl HistoryBuilder<'_> {
                 self.edit(jobset, |own| own.set_condition((kind, status), texts, at));
             }
             Body::WorkloadPreempted { jobset, preemptor } => {
-                self.edit(jobset, |own| {
-                    if let Some(last) = own.evictions.last_mut() {
-                        last.preemptor = Some(preemptor);
-                    }
-                });
-                self.edit(preemptor, |own| own.preempted.push((at, jobset)));
+                self.preempt(jobset, WorkloadOfRun::JobSet(preemptor));
+                self.edit(preemptor, |own| own.preempted.push((at, WorkloadOfRun::JobSet(jobset))));
+            }
+            Body::PreemptedByExisting { jobset, preemptor } => self.preempt(jobset, self.existing(preemptor)),
+            Body::ExistingPreempted { workload, preemptor } => {
+                let workload = self.existing(workload);
+                self.edit(preemptor, |own| own.preempted.push((at, workload)));
             }
             Body::WorkloadQuota { jobset, queue, flavor, resource, amount } => {
                 let text = |id| self.names.text(id).to_owned();
                 let key = (text(queue), text(flavor), text(resource));
-                self.change_quota(jobset, key, &text(amount), at);
+                self.change_quota(WorkloadOfRun::JobSet(jobset), key, &text(amount), at);
+            }
+            _ => self.record_existing(record),
+        }
+    }
+
+    /// Records a change of a Workload that existed at the start.
+    fn record_existing(&mut self, record: &SimulationRecord) {
+        match record.body {
+            Body::ExistingCondition { workload, kind, status: true, .. } => {
+                let own = self.existing.entry(self.names.text(workload).to_owned()).or_default();
+                match kind {
+                    WorkloadConditionType::QuotaReserved => own.reservations += 1,
+                    WorkloadConditionType::Evicted => own.evictions += 1,
+                    WorkloadConditionType::Finished => own.is_finished = true,
+                    _ => {}
+                }
+            }
+            Body::ExistingQuota { workload, queue, flavor, resource, amount } => {
+                let text = |id| self.names.text(id).to_owned();
+                let own = self.existing.entry(text(workload)).or_default();
+                own.had_quota |= record.at == SimTime::ZERO && own.reservations == 0;
+                let key = (text(queue), text(flavor), text(resource));
+                self.change_quota(self.existing(workload), key, &text(amount), record.at);
             }
             _ => {}
         }
+    }
+
+    fn existing(&self, workload: TextId) -> WorkloadOfRun {
+        WorkloadOfRun::Existing(self.names.text(workload).to_owned())
+    }
+
+    fn preempt(&mut self, jobset: JobSetId, preemptor: WorkloadOfRun) {
+        self.edit(jobset, |own| {
+            if let Some(last) = own.evictions.last_mut() {
+                last.preemptor = Some(preemptor);
+            }
+        });
     }
 
     fn create(&mut self, jobset: JobSetId, at: SimTime) {
@@ -230,9 +297,9 @@ impl HistoryBuilder<'_> {
         }
     }
 
-    fn change_quota(&mut self, jobset: JobSetId, key: QuotaKey, amount: &str, at: SimTime) {
+    fn change_quota(&mut self, owner: WorkloadOfRun, key: QuotaKey, amount: &str, at: SimTime) {
         let milli = parse_milli(amount).unwrap_or(0);
-        let held = self.held.insert((jobset, key.clone()), milli).unwrap_or(0);
+        let held = self.held.insert((owner.clone(), key.clone()), milli).unwrap_or(0);
         let used = self.used.entry(key.clone()).or_default();
         *used += milli - held;
         let used = *used;
@@ -241,7 +308,9 @@ impl HistoryBuilder<'_> {
         let (_, flavor, resource) = key.clone();
         let (amount, queue) = (amount.to_owned(), key.0.clone());
         let borrowed = if borrowed > 0 { quantity_text(&resource, borrowed) } else { String::new() };
-        if milli > 0 {
+        if let WorkloadOfRun::JobSet(jobset) = owner
+            && milli > 0
+        {
             self.edit(jobset, |own| {
                 let Some(reservation) = own.open_reservation() else { return };
                 reservation.cluster_queue = queue;
@@ -252,7 +321,7 @@ impl HistoryBuilder<'_> {
                 }
             });
         }
-        self.changes.push(QuotaChange { at, jobset, key, used });
+        self.changes.push(QuotaChange { at, owner, key, used });
     }
 }
 

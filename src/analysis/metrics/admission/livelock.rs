@@ -1,6 +1,6 @@
 //! Preemptions and evictions that repeat without progress.
 
-use super::history::{AdmissionHistory, JobSetAdmission};
+use super::history::{AdmissionHistory, JobSetAdmission, WorkloadOfRun};
 use sim_base::JobSetId;
 use std::collections::BTreeMap;
 
@@ -52,7 +52,9 @@ pub fn preemption_loops(history: &AdmissionHistory) -> Vec<PreemptionLoop> {
     let mut counts: BTreeMap<(JobSetId, JobSetId), usize> = BTreeMap::new();
     for own in history.job_sets.iter().filter(|own| own.finished.is_none()) {
         for (_, other) in &own.preempted {
-            *counts.entry((own.jobset, *other)).or_default() += 1;
+            if let WorkloadOfRun::JobSet(other) = other {
+                *counts.entry((own.jobset, *other)).or_default() += 1;
+            }
         }
     }
     let mutual = counts.iter().filter_map(|(&(a, b), &ab)| {

@@ -8,8 +8,8 @@ pub mod livelock;
 pub mod summary;
 
 pub use history::{
-    AdmissionFold, AdmissionHistory, AdmissionWait, HeldQuota, JobSetAdmission, QuotaChange, QuotaReservation,
-    WorkloadEviction,
+    AdmissionFold, AdmissionHistory, AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaChange,
+    QuotaReservation, WorkloadEviction, WorkloadOfRun,
 };
 pub use lenders::NominalQuotas;
 pub use livelock::{PreemptionLoop, preemption_loops};

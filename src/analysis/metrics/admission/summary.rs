@@ -1,6 +1,6 @@
 //! The admission of a JobSet in `summary.json`.
 
-use super::history::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadEviction};
+use super::history::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadEviction, WorkloadOfRun};
 use serde::Serialize;
 use sim_base::{JobSetId, SimTime};
 
@@ -84,6 +84,9 @@ pub struct EvictionSummary {
     pub message: String,
     /// Name of the JobSet for which the Workload was preempted; null for other reasons.
     pub preemptor: Option<String>,
+    /// Existing Workload for which it was preempted.
+    #[serde(rename = "preemptingWorkload", skip_serializing_if = "Option::is_none")]
+    pub preempting_workload: Option<String>,
 }
 
 /// One preemption of another Workload.
@@ -93,8 +96,12 @@ pub struct PreemptionSummary {
     /// Time in seconds of virtual time.
     #[serde(rename = "t_s")]
     pub at: f64,
-    /// Name of the preempted JobSet.
-    pub job_set: String,
+    /// Name of the preempted JobSet; absent if it is an existing Workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_set: Option<String>,
+    /// Namespace and name of the preempted Workload, if its job is not in the inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
 }
 
 impl AdmissionSummary {
@@ -111,7 +118,10 @@ impl AdmissionSummary {
             preempted: own
                 .preempted
                 .iter()
-                .map(|(at, jobset)| PreemptionSummary { at: at.seconds(), job_set: name(*jobset) })
+                .map(|(at, owner)| {
+                    let (job_set, workload) = names_of(owner, &name);
+                    PreemptionSummary { at: at.seconds(), job_set, workload }
+                })
                 .collect(),
         }
     }
@@ -142,11 +152,22 @@ fn reservation(reservation: &QuotaReservation) -> ReservationSummary {
     }
 }
 
+/// Returns the name of the JobSet, or of the existing Workload.
+fn names_of(owner: &WorkloadOfRun, name: impl Fn(JobSetId) -> String) -> (Option<String>, Option<String>) {
+    match owner {
+        WorkloadOfRun::JobSet(jobset) => (Some(name(*jobset)), None),
+        WorkloadOfRun::Existing(workload) => (None, Some(workload.clone())),
+    }
+}
+
 fn eviction(eviction: &WorkloadEviction, name: impl Fn(JobSetId) -> String) -> EvictionSummary {
+    let preemptor = eviction.preemptor.as_ref().map(|owner| names_of(owner, name));
+    let (preemptor, preempting_workload) = preemptor.unwrap_or_default();
     EvictionSummary {
         at: eviction.at.seconds(),
         reason: eviction.reason.clone(),
         message: eviction.message.clone(),
-        preemptor: eviction.preemptor.map(name),
+        preemptor,
+        preempting_workload,
     }
 }

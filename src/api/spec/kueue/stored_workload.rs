@@ -1,8 +1,9 @@
 //! Workloads that exist in a cluster, as `kubectl get workloads -o yaml` prints them.
 
-use crate::spec::PodTemplate;
+use crate::spec::{PodTemplate, SubmittedJobSet};
 use serde_json::Value;
 use sim_base::SimTime;
+use sim_base::random::Distribution;
 use std::sync::Arc;
 
 /// A Workload with its status. Its admission holds quota, and its place in the queue counts.
@@ -25,6 +26,8 @@ pub struct StoredWorkload {
     pub pod_sets: Vec<StoredPodSet>,
     /// The status as JSON, in v1beta1 or v1beta2.
     pub status: Arc<Value>,
+    /// Run time of its job from its admission. `None` runs until the end of the simulation.
+    pub run_time: Option<Distribution>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +48,11 @@ pub struct StoredPodSet {
 }
 
 impl StoredWorkload {
+    /// Returns whether its job is one of the JobSets, so that the run simulates the job itself.
+    pub fn is_of_any(&self, jobsets: &[SubmittedJobSet]) -> bool {
+        jobsets.iter().any(|s| self.belongs_to(&s.jobset.namespace, &s.jobset.name))
+    }
+
     /// Returns whether the JobSet owns the Workload.
     pub fn belongs_to(&self, namespace: &str, jobset: &str) -> bool {
         let is_owner = |owner: &WorkloadOwner| owner.kind == "JobSet" && owner.name == jobset;

@@ -5,6 +5,7 @@
 use super::control_plane::SCHEDULER_CONFIGURATION;
 use super::job::JOB_SPEC;
 use super::jobset::JOBSET;
+use super::kueue;
 use super::metadata::METADATA;
 use super::pod::{EFFECTS, POD_SPEC};
 use crate::schema::field_type::FieldType::{Amount, Any, Bool, List, Map, Object, OneOf, Quantity, Str};
@@ -13,12 +14,12 @@ use crate::schema::field_type::{
 };
 
 /// Kinds of the objects that an action can create.
-pub static CREATED: FieldKinds = FieldKinds { objects: KINDS.split_at(KINDS.len() - 1).0, file: None };
+pub static CREATED: FieldKinds = FieldKinds { objects: KINDS.split_at(KINDS.len() - 1).0, file: None, of_kueue: &[] };
 
 /// Kinds of the objects that can exist at the start, inline or in a file, and the configuration of kube-scheduler.
-pub static EXISTING: FieldKinds = FieldKinds { objects: KINDS, file: Some(&OBJECTS_FILE) };
-/// Kinds of the objects in a file.
-pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None };
+pub static EXISTING: FieldKinds = FieldKinds { objects: KINDS, file: Some(&OBJECTS_FILE), of_kueue: kueue::KINDS };
+/// Kinds of the objects in a file, other than those of Kueue.
+pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None, of_kueue: &[] };
 
 /// The last kind is not an API object.
 static KINDS: &[&ObjectSchema] = &[

@@ -53,6 +53,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
         BODY[10],
         BODY[11],
         BODY[12],
+        BODY[13],
         EXPERIMENTS,
     ],
 };
@@ -60,7 +61,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
 /// Fields that can be set for a run without a scenario file.
 pub static SETTINGS: ObjectSchema = ObjectSchema { kind: "Settings", fields: &BODY };
 
-static BODY: [FieldSchema; 13] = [
+static BODY: [FieldSchema; 14] = [
     field("controlPlane", Object(&CONTROL_PLANE))
         .doc("Client rates, versions and feature gates of the control plane.")
         .example("{preset: stock}"),
@@ -105,6 +106,13 @@ static BODY: [FieldSchema; 13] = [
         .doc("Controllers of Kueue's AdmissionChecks, such as that of ProvisioningRequests.")
         .otherwise("checks stay Pending")
         .example("[{name: provisioning, after: 3m}]"),
+    field("existingWorkloads", List(&Object(&EXISTING_WORKLOAD)))
+        .doc(
+            "Run times of the jobs of Kueue's Workloads in the inputs, other than those of its JobSets. The first \
+             matching rule applies.",
+        )
+        .otherwise("these jobs run until the end of the simulation")
+        .example("[{runTime: {logNormal: {median: 4h, sigma: 1}}}]"),
     field("stop", Object(&STOP)).doc("End of the run.").example("{at: 1h, when: Time}"),
     field("seed", Int(0, i64::MAX)).doc("Seed of all random numbers.").default("1").example("42"),
 ];
@@ -126,6 +134,22 @@ static ADMISSION_CHECK: ObjectSchema = ObjectSchema {
             .default("0")
             .example("1"),
         field("message", Line).doc("Message of the state.").otherwise("none").example("no capacity in zone a"),
+    ],
+};
+
+static EXISTING_WORKLOAD: ObjectSchema = ObjectSchema {
+    kind: "ExistingWorkload",
+    fields: &[
+        selects("name", Str, "Name of the Workload.").example("job-tune-1a2b3"),
+        selects("namespace", Str, "Namespace of the Workload.").example("team-a"),
+        selects("localQueue", Str, "Name of the LocalQueue of the Workload.").example("training"),
+        field("runTime", DELAY)
+            .doc(
+                "Run time from the admission. A Workload that is admitted at the start has run since then and ends \
+                 after the rest of it. A preempted one starts again from the beginning.",
+            )
+            .otherwise("until the end of the simulation")
+            .example("4h"),
     ],
 };
 

@@ -167,6 +167,13 @@ static LISTED_NODE: ObjectSchema = ObjectSchema {
             .doc("Occupied resources that replace those of the pool.")
             .otherwise("none")
             .example("{example.com/accelerator: 4}"),
+        field("workloads", Map(&Map(&Amount)))
+            .doc(
+                "Part of occupied that pods of Kueue's Workloads hold, by namespace and name of the Workload. It becomes \
+                 free when the Workload ends or is evicted.",
+            )
+            .otherwise("none")
+            .example("{team-a/job-tune-1a2b3: {example.com/accelerator: 4}}"),
     ],
 };
 

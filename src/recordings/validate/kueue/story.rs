@@ -198,8 +198,8 @@ impl Story {
         let request = CreateRequest { object, namespace: NAMESPACE, gates, existing_claims: &[] };
         let stored = admission::create(&request).map_err(|refusal| refusal.message)?;
         let jobset = sim_inputs::stored_jobset(&stored).map_err(|error| error.to_string())?;
-        if let Some(message) = refusal(&jobset) {
-            return Err(message);
+        if let Some(rejection) = refusal(&jobset) {
+            return Err(rejection.message);
         }
         let key = self.jobs.len();
         let view = JobView { is_suspended: jobset.spec.suspend, ..JobView::default() };

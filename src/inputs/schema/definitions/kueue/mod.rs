@@ -23,6 +23,14 @@ const VERSION: FieldSchema = field("apiVersion", OneOf(&[V1BETA1, V1BETA2])).req
 const METADATA_FIELD: FieldSchema = field("metadata", Object(&METADATA)).doc("{name: ...}").required();
 const STATUS: FieldSchema = inert("status", Any);
 
+/// API groups of Kueue's objects and of its configuration.
+pub const GROUPS: [&str; 2] = ["kueue.x-k8s.io/", "config.kueue.x-k8s.io/"];
+
+/// Returns whether the simulation has objects of this kind of Kueue, in some version.
+pub fn has_kind(api_version: &str, kind: &str) -> bool {
+    GROUPS.iter().any(|group| api_version.starts_with(group)) && KINDS.contains(&kind)
+}
+
 /// Returns the table of a kind, or `None` if the version has no such kind.
 pub fn table(api_version: &str, kind: &str) -> Option<&'static ObjectSchema> {
     let is_old = api_version == V1BETA1 || api_version == CONFIGURATION_V1BETA1;
@@ -46,6 +54,12 @@ pub fn table(api_version: &str, kind: &str) -> Option<&'static ObjectSchema> {
         },
         _ => None,
     }
+}
+
+/// Returns all tables with their versions.
+pub fn tables() -> impl Iterator<Item = (&'static str, &'static ObjectSchema)> {
+    let versions = [V1BETA1, V1BETA2, CONFIGURATION_V1BETA1, CONFIGURATION_V1BETA2];
+    versions.into_iter().flat_map(|version| KINDS.iter().filter_map(move |kind| Some((version, table(version, kind)?))))
 }
 
 /// Kinds with a table.
