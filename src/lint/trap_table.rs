@@ -2,20 +2,21 @@
 
 use super::trap::{LintTrap, TrapCheck, TrapDescription};
 use super::{
-    failure_policy, fits, in_place, job_template, kueue, names, network, placement, startup, surroundings, updates,
-    volumes,
+    failure_policy, fits, in_place, job_template, kueue, names, network, pending, placement, startup, surroundings,
+    updates, volumes,
 };
 use serde::Deserialize;
 use sim_inputs::SourceText;
 use std::sync::LazyLock;
 
-const CHECKS: [&[(&str, TrapCheck)]; 12] = [
+const CHECKS: [&[(&str, TrapCheck)]; 13] = [
     startup::CHECKS,
     in_place::CHECKS,
     failure_policy::CHECKS,
     job_template::CHECKS,
     placement::CHECKS,
     fits::CHECKS,
+    pending::CHECKS,
     network::CHECKS,
     volumes::CHECKS,
     names::CHECKS,

@@ -107,6 +107,7 @@ fn upstream_examples_have_exactly_the_listed_traps() {
             let inspected = notation::inspect_path(&path);
             let report = sim_lint::lint(&sim_lint::LintInputs {
                 files: &inspected,
+                sources: &[],
                 topology: None,
                 update: None,
                 target: target(true, true, false, 36),

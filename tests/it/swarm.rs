@@ -107,6 +107,7 @@ fn linted(source: sim_inputs::SourceText) -> Result<(), sim_inputs::Diagnostics>
     let files = [sim_inputs::kube::inspect::inspect(source)?];
     let report = sim_lint::lint(&sim_lint::LintInputs {
         files: &files,
+        sources: &[],
         topology: None,
         update: Some((&files, sim_lint::UpdateMethod::Apply)),
         target: sim_lint::NodeTarget { kubernetes: KubeVersion::new(36), gates: FeatureGates::default() },

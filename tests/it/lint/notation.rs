@@ -74,6 +74,7 @@ impl Case {
         let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
         sim_lint::lint(&LintInputs {
             files: &files,
+            sources: &sources(&files),
             topology: topology.as_ref(),
             update: old.as_ref().map(|f| (f.as_slice(), how)),
             target: target(on("InPlaceRestart"), on("RestartJob"), on("ElasticJobSet"), minor),
@@ -86,7 +87,8 @@ pub fn patched(patch: &str) -> LintReport {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
     let files = [read("new.json", &[object])];
-    sim_lint::lint(&LintInputs { files: &files, topology: None, update: None, target: target(false, false, false, 36) })
+    let target = target(false, false, false, 36);
+    sim_lint::lint(&LintInputs { files: &files, sources: &[], topology: None, update: None, target })
 }
 
 /// Lints an object on a cluster with these pools.
@@ -95,6 +97,7 @@ pub fn on_topology(object: &Value, pools: &Value) -> LintReport {
     let topology = topology(pools);
     sim_lint::lint(&LintInputs {
         files: &files,
+        sources: &sources(&files),
         topology: Some(&topology),
         update: None,
         target: target(false, false, false, 36),
@@ -113,10 +116,15 @@ pub fn updated(old: &str, new: &str, how: UpdateMethod) -> LintReport {
     let (old, new) = ([read("old.json", &[object(old)])], [read("new.json", &[object(new)])]);
     sim_lint::lint(&LintInputs {
         files: &new,
+        sources: &[],
         topology: None,
         update: Some((&old, how)),
         target: target(false, false, false, 36),
     })
+}
+
+fn sources(files: &[InspectedManifest]) -> Vec<SourceText> {
+    files.iter().map(|file| file.source.clone()).collect()
 }
 
 pub fn inspect_path(path: &str) -> Vec<InspectedManifest> {
