@@ -28,6 +28,8 @@ pub enum PendingCondition {
     Always,
     /// Only if the containers do not finish, as their commands do.
     WithoutFinish,
+    /// Only after replicatedJobs that others depend on are complete, which takes until their containers finish.
+    AfterDependency,
     /// Only after a resume of the suspended JobSet.
     AfterResume,
 }
@@ -80,14 +82,24 @@ impl PlacementTrial {
             return verdict.clone();
         }
         let alone = if running > 1 || is_suspended { pending(&self.endless, &[at]) } else { pods.clone() };
-        match (alone.is_empty(), is_suspended) {
-            (true, true) => TrialVerdict::Placed,
-            (true, false) => TrialVerdict::PendingTogether(pods),
-            (false, true) => TrialVerdict::Pending(alone, PendingCondition::AfterResume),
-            (false, false) if self.finishes(at) && pending(&self.scenario, &[at]).is_empty() => {
-                TrialVerdict::Pending(alone, PendingCondition::WithoutFinish)
-            }
-            (false, false) => TrialVerdict::Pending(alone, PendingCondition::Always),
+        match alone.is_empty() {
+            true if is_suspended => TrialVerdict::Placed,
+            true => TrialVerdict::PendingTogether(pods),
+            false => TrialVerdict::Pending(alone, self.condition(at)),
+        }
+    }
+
+    /// Returns the condition under which the pods of a JobSet stay Pending that do so in the endless run.
+    fn condition(&self, at: usize) -> PendingCondition {
+        let (finishes, depends) = (self.finishes(at), !required_runs(&self.scenario.jobsets[at].jobset).is_empty());
+        if self.is_suspended(at) {
+            PendingCondition::AfterResume
+        } else if !(finishes || depends) || !pending(&self.scenario, &[at]).is_empty() {
+            PendingCondition::Always
+        } else if finishes {
+            PendingCondition::WithoutFinish
+        } else {
+            PendingCondition::AfterDependency
         }
     }
 

@@ -45,6 +45,9 @@ impl TrapHit {
         let detail = match condition {
             PendingCondition::Always => return self,
             PendingCondition::WithoutFinish => format!("{}; containers finish and free capacity", self.detail),
+            PendingCondition::AfterDependency => {
+                format!("{}; this applies after the replicatedJobs of its dependsOn are complete", self.detail)
+            }
             PendingCondition::AfterResume => format!("{}; this applies after a resume of the JobSet", self.detail),
         };
         TrapHit { detail, eased: true, ..self }

@@ -5,6 +5,8 @@
 mod against_runs;
 #[path = "lint/notation.rs"]
 mod notation;
+#[path = "lint/pending.rs"]
+mod pending;
 
 use crate::support::{self, files, root, updates_golden_files};
 use notation::{Case, cases, target};

@@ -93,14 +93,24 @@ pub fn patched(patch: &str) -> LintReport {
 
 /// Lints an object on a cluster with these pools.
 pub fn on_topology(object: &Value, pools: &Value) -> LintReport {
-    let files = [read("new.json", std::slice::from_ref(object))];
-    let topology = topology(pools);
+    objects_on_topology(std::slice::from_ref(object), pools).0
+}
+
+/// Lints objects on a cluster with these pools. Also returns the texts and the cluster.
+pub fn objects_on_topology(objects: &[Value], pools: &Value) -> (LintReport, Vec<SourceText>, TopologySpec) {
+    let (sources, topology) = (sources(&[read("new.json", objects)]), topology(pools));
+    (objects_on(objects, &topology), sources, topology)
+}
+
+/// Lints objects on a cluster, with all feature gates.
+pub fn objects_on(objects: &[Value], topology: &TopologySpec) -> LintReport {
+    let files = [read("new.json", objects)];
     sim_lint::lint(&LintInputs {
         files: &files,
         sources: &sources(&files),
-        topology: Some(&topology),
+        topology: Some(topology),
         update: None,
-        target: target(false, false, false, 36),
+        target: target(true, true, true, 36),
     })
 }
 
