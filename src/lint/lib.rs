@@ -2,20 +2,17 @@
 //!
 //! This crate must not modify the manifests and must not depend on the output format of findings.
 
+mod cluster;
 pub mod docs;
 mod failure_policy;
 mod finding;
-mod fits;
 mod in_place;
 mod job_template;
 mod kueue;
-mod lint_cluster;
 pub mod lint_subject;
 mod names;
 mod network;
-mod pending;
 mod placement;
-mod placement_trial;
 mod rejected;
 mod startup;
 mod surroundings;
@@ -25,8 +22,8 @@ mod update;
 mod updates;
 mod volumes;
 
+pub use cluster::LintCluster;
 pub use finding::{FindingKind, LintFinding, LintReport};
-pub use lint_cluster::LintCluster;
 pub use lint_subject::NodeTarget;
 pub use trap::{LintTrap, TrapCheck, TrapSeverity};
 pub use update::UpdateMethod;

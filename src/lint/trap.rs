@@ -1,8 +1,8 @@
 //! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
-use super::lint_cluster::LintCluster;
+use super::cluster::LintCluster;
+use super::cluster::placement_trial::PendingCondition;
 use super::lint_subject::{LintSubject, TextChange};
-use super::placement_trial::PendingCondition;
 use serde::Deserialize;
 use sim_inputs::text::node::SourcePosition;
 use std::ops::Deref;

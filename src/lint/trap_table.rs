@@ -1,9 +1,9 @@
 //! The table of all traps, grouped by theme: `traps.yaml` describes them, and each has a check in the code.
 
+use super::cluster::{domains, pending};
 use super::trap::{LintTrap, TrapCheck, TrapDescription};
 use super::{
-    failure_policy, fits, in_place, job_template, kueue, names, network, pending, placement, startup, surroundings,
-    updates, volumes,
+    failure_policy, in_place, job_template, kueue, names, network, placement, startup, surroundings, updates, volumes,
 };
 use serde::Deserialize;
 use sim_inputs::SourceText;
@@ -15,7 +15,7 @@ const CHECKS: [&[(&str, TrapCheck)]; 13] = [
     failure_policy::CHECKS,
     job_template::CHECKS,
     placement::CHECKS,
-    fits::CHECKS,
+    domains::CHECKS,
     pending::CHECKS,
     network::CHECKS,
     volumes::CHECKS,

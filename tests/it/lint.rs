@@ -7,6 +7,8 @@ mod against_runs;
 mod notation;
 #[path = "lint/pending.rs"]
 mod pending;
+#[path = "lint/pending_runs.rs"]
+mod pending_runs;
 
 use crate::support::{self, files, root, updates_golden_files};
 use notation::{Case, cases, target};

@@ -1,6 +1,7 @@
 //! Scenarios with copies of the JobSets of manifests, submitted one after the other.
 
-use sim_api::spec::{JobSet, ScenarioSpec, StopSpec, StopWhen, SubmittedJobSet, required_runs};
+use sim_api::endless::required_runs;
+use sim_api::spec::{JobSet, ScenarioSpec, StopSpec, StopWhen, SubmittedJobSet};
 use sim_base::Duration;
 use std::sync::Arc;
 

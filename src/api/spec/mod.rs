@@ -3,7 +3,6 @@
 pub mod cluster;
 pub mod control_plane;
 pub mod decode_error;
-mod endless;
 pub mod experiment;
 pub mod fabric;
 pub mod fault_process;
@@ -25,7 +24,6 @@ pub mod training;
 pub use cluster::*;
 pub use control_plane::*;
 pub use decode_error::ObjectDecodeError;
-pub use endless::required_runs;
 pub use experiment::*;
 pub use fabric::*;
 pub use fault_process::*;

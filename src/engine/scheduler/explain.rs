@@ -52,7 +52,10 @@ impl SchedulerState {
         let (message, step) = if let Some(name) = self.missing_profile(store, pod) {
             (
                 format!("no profile of kube-scheduler has the schedulerName {name:?}"),
-                Some("remove schedulerName from the pod, or define the profile in a KubeSchedulerConfiguration".to_owned()),
+                Some(
+                    "remove schedulerName from the pod, or define the profile in a KubeSchedulerConfiguration"
+                        .to_owned(),
+                ),
             )
         } else if let Some(name) = missing_node.filter(|name| store.nodes.find_by_name(name).is_none()) {
             (format!("node {name:?} of nodeName does not exist"), Some("remove nodeName from the pod".to_owned()))

@@ -73,7 +73,6 @@ impl PlacementExplanation {
         let change = step.map(|step| PlacementChange { steps: vec![step], nodes: Vec::new() });
         PlacementExplanation { message, change, ..PlacementExplanation::default() }
     }
-
 }
 
 /// Explains why a pod of a template fits on no node of the empty cluster.

@@ -70,7 +70,8 @@ pub fn steps(
             }
             Plugin::NodePorts => {
                 let used = &cycle.cluster.usage[node].ports;
-                let own = cycle.pod.host_ports.iter().filter(|port| used.iter().any(|other| other.conflicts_with(port)));
+                let own =
+                    cycle.pod.host_ports.iter().filter(|port| used.iter().any(|other| other.conflicts_with(port)));
                 let ports: Vec<String> = own.map(ToString::to_string).collect();
                 texts.push(format!("free host port {} on the node", ports.join(" and ")));
                 cost += POD_COST;

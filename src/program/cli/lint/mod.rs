@@ -11,10 +11,10 @@ use crate::cli::output;
 use lint_output::LintLayout;
 use sim_api::spec::{FeatureGates, JobSet, KubeVersion};
 use sim_base::condition::{ConditionLimit, FieldCondition};
-use sim_inputs::{Diagnostics, SourceText};
 use sim_inputs::kube;
 use sim_inputs::kube::inspect;
 use sim_inputs::kube::inspect::InspectedManifest;
+use sim_inputs::{Diagnostics, SourceText};
 use sim_lint::{LintInputs, LintReport, NodeTarget, TrapSeverity, UpdateMethod};
 
 const REJECTED: u8 = 2;

@@ -2,10 +2,10 @@
 //!
 //! This module must not predict where a pod is placed: whether pods stay Pending is decided by the run of the cluster.
 
-use super::lint_cluster::LintCluster;
-use super::lint_subject::{LintSubject, ReplicatedJobText};
-use super::placement::key_at;
-use super::trap::{TrapCheck, TrapHit, hit};
+use super::LintCluster;
+use crate::lint_subject::{LintSubject, ReplicatedJobText};
+use crate::placement::key_at;
+use crate::trap::{TrapCheck, TrapHit, hit};
 use sim_policy::placement::capacity;
 use sim_policy::placement::capacity::{KeyDemand, SliceDemand};
 use sim_policy::topology::TopologyDomains;
@@ -68,9 +68,7 @@ fn of_keys(s: &LintSubject, cluster: &LintCluster, wrong: impl Fn(&KeyDemand) ->
 }
 
 /// Returns a hit for each replicatedJob for which `wrong` returns a message.
-fn of_demands(
-    s: &LintSubject, cluster: &LintCluster, wrong: impl Fn(&SliceDemand) -> Option<String>,
-) -> Vec<TrapHit> {
+fn of_demands(s: &LintSubject, cluster: &LintCluster, wrong: impl Fn(&SliceDemand) -> Option<String>) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, &cluster.nodes);
     let result = |demand: &SliceDemand| at_key(s, demand, wrong(demand)?);
     demands.iter().filter_map(result).collect()

@@ -2,11 +2,11 @@
 //!
 //! The sentence and the smallest change are those of the scheduler; this module must not interpret them.
 
-use super::fits::without_domains;
-use super::lint_cluster::LintCluster;
-use super::lint_subject::{LintSubject, ReplicatedJobText};
+use super::LintCluster;
+use super::domains::without_domains;
 use super::placement_trial::TrialVerdict;
-use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
+use crate::lint_subject::{LintSubject, ReplicatedJobText};
+use crate::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 use sim_engine::record::PendingPods;
 use sim_inputs::text::node::SourcePosition;
 use sim_scheduler::Plugin;
@@ -41,7 +41,8 @@ impl<'a> PendingJob<'a> {
         let change = explanation.change.as_ref().map(|change| format!(" Smallest change: {}", change.text()));
         let (name, pods) = (self.rj.name(), self.rj.pods());
         let pods = if self.count > 0 { format!("{} of {pods} pods", self.count) } else { format!("{pods} pods") };
-        format!("{pods} of replicatedJob {name:?}: {}{}", explanation.message, change.unwrap_or_default())
+        let message = explanation.message.trim_end_matches('.');
+        format!("{pods} of replicatedJob {name:?}: {message}.{}", change.unwrap_or_default())
     }
 
     /// Returns the position of the field that the plugin which rejects most nodes reads.

@@ -1,7 +1,11 @@
-//! The cluster of a check: its nodes, and the runs of the JobSets on them.
+//! Traps that depend on the cluster: its nodes, and the runs of the JobSets on them.
 
-use super::lint_subject::LintSubject;
-use super::placement_trial::{PendingCondition, PlacementTrial, TrialVerdict};
+pub mod domains;
+pub mod pending;
+pub mod placement_trial;
+
+use crate::lint_subject::LintSubject;
+use placement_trial::{PendingCondition, PlacementTrial, TrialVerdict};
 use sim_api::spec::TopologySpec;
 use sim_inputs::SourceText;
 use sim_policy::topology::ClusterBuilder;

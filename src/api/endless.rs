@@ -1,7 +1,6 @@
 //! Changes of a scenario so that its pods never end, for the question which pods have a node at the same time.
 
-use super::jobset::{DependsOnStatus, JobSet};
-use super::scenario::{ContainerRule, ScenarioSpec};
+use crate::spec::{ContainerRule, DependsOnStatus, JobSet, ScenarioSpec};
 use sim_base::Duration;
 use std::sync::Arc;
 

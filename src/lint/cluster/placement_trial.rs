@@ -1,9 +1,10 @@
-//! Runs of the JobSets on a cluster, as `run` simulates them, but with containers that never end: pods that have no node
-//! at the end of such a run stay Pending.
+//! Runs of the JobSets on a cluster, as `run` simulates them, but with containers that never end. Pods that have no
+//! node at the end of such a run stay Pending.
 //!
 //! This module must not decide about nodes itself.
 
-use sim_api::spec::{JobSet, ScenarioSpec, required_runs};
+use sim_api::endless::required_runs;
+use sim_api::spec::{JobSet, ScenarioSpec};
 use sim_base::JobSetId;
 use sim_engine::record::{DiscardSink, PendingPods};
 use sim_engine::{CannotRun, SimulationInput};
@@ -126,8 +127,8 @@ impl PlacementTrial {
     }
 }
 
-/// Returns the scenario with JobSets that run and containers that never end. Kueue evicts no Workload whose pods are not
-/// ready, because the eviction would remove the Pending pods.
+/// Returns the scenario with JobSets that run and containers that never end. Kueue evicts no Workload whose pods are
+/// not ready, because the eviction would remove the Pending pods.
 fn endless(scenario: &ScenarioSpec) -> ScenarioSpec {
     let mut endless = scenario.clone();
     endless.remove_ends();
