@@ -179,6 +179,6 @@ pub fn find_feasible(cycle: &SchedulingCycle<'_>, start: usize) -> FeasibleNodes
         }
     }
     let examined = found.nodes.len() + found.rejected.len();
-    found.next_start = if nodes.is_empty() { 0 } else { (start + examined) % nodes.len() };
+    found.next_start = (start + examined) % cycle.cluster.nodes.len().max(1);
     found
 }

@@ -2,14 +2,14 @@
 //! a test runner creates and ends.
 //!
 //! The decisions are those of `sim-kueue`. What takes time are the requests: each program has one rate limit for
-//! Workloads and one for ClusterQueues, and the scheduler waits for most of its requests within a cycle. A run has no
+//! each kind of objects, and the scheduler waits for most of its requests within a cycle. A run has no
 //! random numbers.
 
 mod clients;
-mod cluster_queues;
 mod generator;
 mod objects;
 mod outcome;
+mod queues;
 mod recorder;
 mod runner;
 mod scheduler;

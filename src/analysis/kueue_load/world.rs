@@ -1,7 +1,7 @@
 //! The event loop: the API server, its watches, and the programs that use it.
 
 use super::clients::{ApiServer, RateLimit};
-use super::cluster_queues::QueueReconciler;
+use super::queues::{QUEUE_KINDS, QueueKind, QueueReconciler};
 use super::generator::Generator;
 use super::objects::{nodes, objects};
 use super::recorder::Recorder;
@@ -43,11 +43,14 @@ pub enum LoadEvent {
     },
     CycleBegins,
     CycleContinues,
-    /// The reconciler of ClusterQueues looks at a queue; the runner sees the status.
+    /// A reconciler looks at a queue; the watches deliver the status.
     QueueDue {
+        kind: QueueKind,
         queue: usize,
     },
-    QueueObserved,
+    QueueObserved {
+        kind: QueueKind,
+    },
     /// Kueue and the runner observe the new ClusterQueues.
     QueuesObserved,
     QueuesRecorded,
@@ -68,8 +71,8 @@ pub enum LoadRequest {
     Creation { thread: usize },
     /// A change of a Workload, by its number.
     Change { id: usize },
-    /// The status of a ClusterQueue.
-    Status { queue: usize },
+    /// The status of a queue.
+    Status { kind: QueueKind, queue: usize },
     /// An Event, for which nothing waits.
     Event,
 }
@@ -127,7 +130,8 @@ pub struct World<'a> {
     pub generator: Generator<'a>,
     pub scheduler: SchedulerLoop,
     pub workloads: WorkloadReconciler,
-    pub queues: QueueReconciler,
+    pub cluster_queues: QueueReconciler,
+    pub local_queues: QueueReconciler,
     pub runner: Runner,
     pub recorder: Recorder,
     pub is_over: bool,
@@ -163,7 +167,8 @@ impl<'a> World<'a> {
             generator,
             scheduler: SchedulerLoop::default(),
             workloads: WorkloadReconciler::default(),
-            queues: QueueReconciler::new(test, objects.cluster_queues.len()),
+            cluster_queues: QueueReconciler::new(test, objects.cluster_queues.len()),
+            local_queues: QueueReconciler::new(test, objects.cluster_queues.len()),
             runner: Runner::new(test),
             recorder,
             is_over: false,
@@ -223,7 +228,7 @@ impl World<'_> {
             }
             LoadEvent::Answered { request: LoadRequest::Creation { thread } } => self.created(thread),
             LoadEvent::Answered { request: LoadRequest::Change { id } } => self.answered(id),
-            LoadEvent::Answered { request: LoadRequest::Status { queue } } => self.queue_answered(queue),
+            LoadEvent::Answered { request: LoadRequest::Status { kind, queue } } => self.queue_answered(kind, queue),
             LoadEvent::Answered { request: LoadRequest::Event } => {}
             LoadEvent::KueueObserves => self.kueue_observes(),
             LoadEvent::RunnerObserves => {
@@ -238,14 +243,14 @@ impl World<'_> {
             }
             LoadEvent::CycleBegins => self.begin_cycle(),
             LoadEvent::CycleContinues => self.continue_cycle(),
-            LoadEvent::QueueDue { queue } => self.queue_due(queue),
-            LoadEvent::QueueObserved => self.queue_observed(),
+            LoadEvent::QueueDue { kind, queue } => self.queue_due(kind, queue),
+            LoadEvent::QueueObserved { kind } => self.queue_observed(kind),
             LoadEvent::QueuesObserved => self.queues_observed(),
             LoadEvent::QueuesRecorded => self.record_queues(),
             LoadEvent::ReconcilersBegin => {
                 self.run_runner_workers();
                 self.run_workers();
-                self.run_queue_worker();
+                QUEUE_KINDS.into_iter().for_each(|kind| self.run_queue_worker(kind));
             }
             LoadEvent::RunnerDue { key } => self.runner_due(key),
             LoadEvent::EndCheck => self.end_check(),
