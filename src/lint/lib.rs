@@ -79,6 +79,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     let cluster = inputs.topology.map(|t| LintCluster::new(t, &subjects, &accepted_sources(inputs, &report)));
     alone(&subjects, cluster.as_ref(), &mut report);
     together(&subjects, cluster.as_ref(), &mut report);
+    report.not_simulated = cluster.and_then(|cluster| cluster.not_simulated);
     report.finish();
     report
 }

@@ -13,8 +13,10 @@ use std::collections::BTreeSet;
 
 pub struct LintCluster {
     pub nodes: ClusterBuilder,
-    /// `None` if the manifests are no valid scenario.
+    /// `None` if the manifests cannot be simulated.
     trial: Option<PlacementTrial>,
+    /// The error because of which the manifests cannot be simulated.
+    pub not_simulated: Option<String>,
 }
 
 impl LintCluster {
@@ -29,7 +31,10 @@ impl LintCluster {
         names.remove("pods");
         let resources: Vec<String> = std::iter::once("pods".to_owned()).chain(names).collect();
         let nodes = ClusterBuilder::build(topology, &resources);
-        LintCluster { nodes, trial: PlacementTrial::new(sources, topology) }
+        let trial = if sources.is_empty() { Ok(None) } else { PlacementTrial::new(sources, topology).map(Some) };
+        let error = trial.as_ref().err().and_then(|errors| errors.0.first());
+        let not_simulated = error.map(|error| error.message.clone());
+        LintCluster { nodes, trial: trial.unwrap_or(None), not_simulated }
     }
 
     pub fn verdict(&self, subject: &LintSubject) -> Option<&TrialVerdict> {

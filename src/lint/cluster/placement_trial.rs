@@ -4,11 +4,11 @@
 //! This module must not decide about nodes itself.
 
 use sim_api::endless::required_runs;
-use sim_api::spec::{JobSet, ScenarioSpec};
+use sim_api::spec::{JobSet, ScenarioSpec, TopologySpec};
 use sim_base::JobSetId;
 use sim_engine::record::{DiscardSink, PendingPods};
 use sim_engine::{CannotRun, SimulationInput};
-use sim_inputs::SourceText;
+use sim_inputs::{Diagnostics, SourceText};
 use sim_scheduler::explain::PlacementExplanation;
 
 /// The pods of a JobSet that stay Pending.
@@ -44,10 +44,10 @@ pub struct PlacementTrial {
 }
 
 impl PlacementTrial {
-    /// Simulates the manifests on a cluster. Returns `None` if they are no valid scenario.
-    pub fn new(sources: &[SourceText], cluster: &sim_api::spec::TopologySpec) -> Option<PlacementTrial> {
-        let manifests = sim_inputs::read_sources(sources, &[]).ok()?;
-        let scenario = sim_inputs::scenario_with_unplaceable(manifests, cluster.clone()).ok()?;
+    /// Simulates the manifests on a cluster. Returns the errors if they are not a valid scenario.
+    pub fn new(sources: &[SourceText], cluster: &TopologySpec) -> Result<PlacementTrial, Diagnostics> {
+        let manifests = sim_inputs::read_sources(sources, &[])?;
+        let scenario = sim_inputs::scenario_with_unplaceable(manifests, cluster.clone())?;
         let mut trial = PlacementTrial { endless: endless(&scenario), scenario, verdicts: Vec::new() };
         let mut together = vec![Vec::new(); trial.scenario.jobsets.len()];
         let running: Vec<usize> = (0..together.len()).filter(|at| !trial.is_suspended(*at)).collect();
@@ -58,7 +58,7 @@ impl PlacementTrial {
             let verdict = trial.judge(at, pods, running.len());
             trial.verdicts.push(verdict);
         }
-        Some(trial)
+        Ok(trial)
     }
 
     pub fn verdict(&self, jobset: &JobSet) -> Option<&TrialVerdict> {

@@ -10,6 +10,19 @@ pub const ALONE: [&str; 4] =
 pub const TOGETHER: &str = "cluster-too-small-together";
 pub const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
+#[test]
+fn manifests_that_cannot_be_simulated_are_reported_as_such() {
+    let pools = json!([{"name": "n-{node}", "nodesPerIsland": 2, "allocatable": {"cpu": 4}}]);
+    let jobset = notation::jobset(&json!({}));
+    let report = |objects: &[Value]| notation::objects_on_topology(objects, &pools).0;
+    assert_eq!(report(&[jobset.clone()]).not_simulated, None);
+    let why = report(&[jobset.clone(), jobset.clone()]).not_simulated;
+    assert!(why.as_ref().is_some_and(|why| why.contains("js")), "{why:?}");
+    // What the API server rejects is a finding.
+    let rejected = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "A"}});
+    assert_eq!(report(&[rejected]).not_simulated, None);
+}
+
 /// Returns one JobSet of `jobs` Jobs with two pods each; `pod` and `container` are merged.
 fn one(jobs: u64, pod: Value, container: Value) -> Value {
     let meta = json!({"labels": {"app": "a"}});

@@ -200,7 +200,7 @@ fn a_jobset_is_reported_exactly_if_its_run_leaves_pods_pending() {
         all.extend(objects(&mut choices));
         let (report, sources, topology) = notation::objects_on_topology(&all, &pools);
         let refused: Vec<_> = report.findings.iter().filter(|f| f.kind == FindingKind::Rejected).collect();
-        assert!(refused.is_empty(), "seed {seed}: {refused:?}");
+        assert!(refused.is_empty() && report.not_simulated.is_none(), "seed {seed}: {refused:?}");
         let pending = run(&sources, &topology, None);
         let is_alone = |name: &String| !run(&sources, &topology, Some(std::slice::from_ref(name))).is_empty();
         let (alone, together): (BTreeSet<String>, BTreeSet<String>) = pending.into_iter().partition(is_alone);
@@ -248,6 +248,7 @@ fn no_jobset_of_a_shipped_scenario_is_reported_whose_pods_always_find_a_node() {
         let objects: Vec<Value> = stored.chain(&scenario.objects).cloned().collect();
         let report = notation::objects_on(&objects, &scenario.topology);
         assert!(report.findings.iter().all(|f| f.kind != FindingKind::Rejected), "{name}: {:?}", report.findings);
+        assert_eq!(report.not_simulated, None, "{name}");
         let mut traps = report.findings.iter().filter(|f| f.severity == TrapSeverity::Error);
         if traps.any(|f| ALONE.contains(&f.name)) {
             let (reported, seen) = (reported(&report, &ALONE), ever_unschedulable(&scenario));

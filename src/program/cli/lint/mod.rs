@@ -56,6 +56,9 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     if let (Some(old), false) = (&old, args.quiet) {
         note_unknown_jobsets(&files, old);
     }
+    if let Some(why) = report.not_simulated.as_ref().filter(|_| !args.quiet) {
+        output::note(&format!("note: the JobSets were not simulated on the cluster: {why}"));
+    }
     let style = output::style(&args.display);
     let shape = LintLayout { color: style.color, width: style.width, verbose: !args.quiet };
     let text = lint_output::render(args.format, &report, &shape)?;
