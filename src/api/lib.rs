@@ -4,5 +4,6 @@
 //! All functions are pure: they use no virtual time, no randomness and no files.
 
 pub mod admission;
+pub mod endless;
 pub mod objects;
 pub mod spec;

@@ -307,7 +307,7 @@ fn unplaceable_job(store: &mut ObjectStore, (jobset, rj): (&JobSet, &ReplicatedJ
             return None;
         }
         let pod = format!("{job}-0");
-        let explanation = Box::new(explain_template(cluster, &template.pod, &template.facts, &Value::Null));
+        let explanation = Box::new(explain_template(cluster, &template.pod, &template.facts));
         return Some(PrepareError::NeverFits { pod, explanation });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];

@@ -51,6 +51,7 @@ pub use presets::{DEFAULT_VERSION, PresetAssumption, assumptions, control_plane,
 pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
 pub use scenario::{
     EXISTING_WORKLOADS, LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests,
+    scenario_with_unplaceable,
 };
 pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;

@@ -59,6 +59,8 @@ pub struct LintReport {
     pub findings: Vec<LintFinding>,
     /// Number of JobSets checked.
     pub examined: usize,
+    /// The error because of which the JobSets were not simulated on the cluster.
+    pub not_simulated: Option<String>,
 }
 
 impl LintReport {

@@ -2,10 +2,10 @@
 //!
 //! This crate must not modify the manifests and must not depend on the output format of findings.
 
+mod cluster;
 pub mod docs;
 mod failure_policy;
 mod finding;
-mod fits;
 mod in_place;
 mod job_template;
 mod kueue;
@@ -22,6 +22,7 @@ mod update;
 mod updates;
 mod volumes;
 
+pub use cluster::LintCluster;
 pub use finding::{FindingKind, LintFinding, LintReport};
 pub use lint_subject::NodeTarget;
 pub use trap::{LintTrap, TrapCheck, TrapSeverity};
@@ -34,12 +35,12 @@ use sim_api::spec::{JobSet, TopologySpec};
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::schema::definitions::kueue::has_kind;
 use sim_inputs::text::diagnostic::SourceText;
-use sim_policy::topology::ClusterBuilder;
-use std::collections::BTreeSet;
 
 /// Manifests to check, and the cluster properties and old manifests to check them against.
 pub struct LintInputs<'a> {
     pub files: &'a [InspectedManifest],
+    /// The texts of `files`, which are simulated on the topology.
+    pub sources: &'a [SourceText],
     pub topology: Option<&'a TopologySpec>,
     /// Old manifests that the new ones replace, and the method of the update.
     pub update: Option<(&'a [InspectedManifest], UpdateMethod)>,
@@ -75,9 +76,10 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
             subjects.push(subject);
         }
     }
-    let cluster = inputs.topology.map(|t| cluster(t, &subjects));
+    let cluster = inputs.topology.map(|t| LintCluster::new(t, &subjects, &accepted_sources(inputs, &report)));
     alone(&subjects, cluster.as_ref(), &mut report);
     together(&subjects, cluster.as_ref(), &mut report);
+    report.not_simulated = cluster.and_then(|cluster| cluster.not_simulated);
     report.finish();
     report
 }
@@ -90,7 +92,7 @@ fn subject<'a>(
 }
 
 /// Runs the checks that look at one JobSet at a time.
-fn alone(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
+fn alone(subjects: &[LintSubject], cluster: Option<&LintCluster>, report: &mut LintReport) {
     for subject in subjects {
         for trap in trap_table::all() {
             let hits = match (trap.check, cluster) {
@@ -105,7 +107,7 @@ fn alone(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mu
     }
 }
 
-fn together(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
+fn together(subjects: &[LintSubject], cluster: Option<&LintCluster>, report: &mut LintReport) {
     for trap in trap_table::all() {
         let hits = match (trap.check, cluster) {
             (TrapCheck::Together(check), _) => check(subjects),
@@ -119,15 +121,12 @@ fn together(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: 
     }
 }
 
-/// Builds the cluster with one column for each resource that a pod requests.
-fn cluster(topology: &TopologySpec, subjects: &[LintSubject]) -> ClusterBuilder {
-    let mut names = BTreeSet::new();
-    for subject in subjects {
-        for rj in &subject.jobset.spec.replicated_jobs {
-            names.extend(rj.template.template.spec.requests().into_keys());
-        }
-    }
-    names.remove("pods");
-    let resources: Vec<String> = std::iter::once("pods".to_owned()).chain(names).collect();
-    ClusterBuilder::build(topology, &resources)
+/// Returns the texts without rejected objects.
+fn accepted_sources(inputs: &LintInputs, report: &LintReport) -> Vec<SourceText> {
+    let rejected = |source: &&SourceText| {
+        let mut findings = report.findings.iter().filter(|f| f.kind == FindingKind::Rejected);
+        // The text of an embedded JobSet is named after its file.
+        findings.any(|f| f.diagnostic.file.split('#').next() == Some(source.file.as_str()))
+    };
+    inputs.sources.iter().filter(|source| !rejected(source)).cloned().collect()
 }

@@ -1,9 +1,10 @@
 //! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
+use super::cluster::LintCluster;
+use super::cluster::placement_trial::PendingCondition;
 use super::lint_subject::{LintSubject, TextChange};
 use serde::Deserialize;
 use sim_inputs::text::node::SourcePosition;
-use sim_policy::topology::ClusterBuilder;
 use std::ops::Deref;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -30,7 +31,7 @@ pub struct TrapHit {
     pub at: SourcePosition,
     /// Details of this occurrence, such as the replicatedJob and the value.
     pub detail: String,
-    /// Lowers the severity from error to warning, because containers that finish free capacity.
+    /// Lowers the severity from error to warning, because the problem depends on a further condition.
     pub eased: bool,
 }
 
@@ -39,11 +40,17 @@ pub fn hit(at: SourcePosition, detail: impl Into<String>) -> TrapHit {
 }
 
 impl TrapHit {
-    /// Marks the hit as a warning because the containers finish and free capacity.
-    pub fn as_warning(self) -> TrapHit {
-        let detail = format!("{}; containers finish and free capacity", self.detail);
-        let eased = true;
-        TrapHit { detail, eased, ..self }
+    /// Lowers the severity if the pods stay Pending only under a condition.
+    pub fn under(self, condition: PendingCondition) -> TrapHit {
+        let detail = match condition {
+            PendingCondition::Always => return self,
+            PendingCondition::WithoutFinish => format!("{}; containers finish and free capacity", self.detail),
+            PendingCondition::AfterDependency => {
+                format!("{}; this applies after the replicatedJobs of its dependsOn are complete", self.detail)
+            }
+            PendingCondition::AfterResume => format!("{}; this applies after a resume of the JobSet", self.detail),
+        };
+        TrapHit { detail, eased: true, ..self }
     }
 }
 
@@ -55,9 +62,9 @@ pub type JobSetHits = Vec<(usize, TrapHit)>;
 pub enum TrapCheck {
     JobSet(fn(&LintSubject) -> Vec<TrapHit>),
     /// Checks one JobSet against a cluster (`-t`).
-    Cluster(fn(&LintSubject, &ClusterBuilder) -> Vec<TrapHit>),
+    Cluster(fn(&LintSubject, &LintCluster) -> Vec<TrapHit>),
     /// Checks all JobSets together against a cluster. Each hit has the index of its JobSet.
-    ClusterTogether(fn(&[LintSubject], &ClusterBuilder) -> JobSetHits),
+    ClusterTogether(fn(&[LintSubject], &LintCluster) -> JobSetHits),
     /// Checks all JobSets together. Each hit has the index of its JobSet.
     Together(fn(&[LintSubject]) -> JobSetHits),
     /// Checks a JobSet against the stored JobSet that it replaces (`--update`).

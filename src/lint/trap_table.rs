@@ -1,21 +1,22 @@
 //! The table of all traps, grouped by theme: `traps.yaml` describes them, and each has a check in the code.
 
+use super::cluster::{domains, pending};
 use super::trap::{LintTrap, TrapCheck, TrapDescription};
 use super::{
-    failure_policy, fits, in_place, job_template, kueue, names, network, placement, startup, surroundings, updates,
-    volumes,
+    failure_policy, in_place, job_template, kueue, names, network, placement, startup, surroundings, updates, volumes,
 };
 use serde::Deserialize;
 use sim_inputs::SourceText;
 use std::sync::LazyLock;
 
-const CHECKS: [&[(&str, TrapCheck)]; 12] = [
+const CHECKS: [&[(&str, TrapCheck)]; 13] = [
     startup::CHECKS,
     in_place::CHECKS,
     failure_policy::CHECKS,
     job_template::CHECKS,
     placement::CHECKS,
-    fits::CHECKS,
+    domains::CHECKS,
+    pending::CHECKS,
     network::CHECKS,
     volumes::CHECKS,
     names::CHECKS,

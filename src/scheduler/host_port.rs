@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sim_api::objects::value_access::{int, list, text};
+use std::fmt;
 
 const ANY_ADDRESS: &str = "0.0.0.0";
 
@@ -30,5 +31,14 @@ impl HostPort {
     pub fn conflicts_with(&self, other: &HostPort) -> bool {
         let any = self.address == ANY_ADDRESS || other.address == ANY_ADDRESS;
         self.port == other.port && self.protocol == other.protocol && (any || self.address == other.address)
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address.as_str() {
+            ANY_ADDRESS => write!(f, "{}/{}", self.port, self.protocol),
+            address => write!(f, "{}/{} of {address}", self.port, self.protocol),
+        }
     }
 }

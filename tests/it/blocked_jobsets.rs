@@ -63,7 +63,8 @@ fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
     let other = "tests/it/words/two-slices.yaml";
     let (code, text) = code_and_output(&["lint", "-f", crowd, "-f", other, "-t", topology]);
     assert_eq!(code, 0, "the inputs do not state whether the JobSets run at the same time");
-    let short = "crowd, tight together: the pods request 64 google.com/tpu, but all nodes together have 32";
+    let short = "pods of JobSet crowd stay Pending beside the others; 8 of 8 pods of replicatedJob \"slice\": 0/8 nodes \
+                 are available: 8 Insufficient google.com/tpu.";
     assert!(text.contains(short), "{text}");
 }
 

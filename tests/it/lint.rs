@@ -5,6 +5,10 @@
 mod against_runs;
 #[path = "lint/notation.rs"]
 mod notation;
+#[path = "lint/pending.rs"]
+mod pending;
+#[path = "lint/pending_runs.rs"]
+mod pending_runs;
 
 use crate::support::{self, files, root, updates_golden_files};
 use notation::{Case, cases, target};
@@ -107,6 +111,7 @@ fn upstream_examples_have_exactly_the_listed_traps() {
             let inspected = notation::inspect_path(&path);
             let report = sim_lint::lint(&sim_lint::LintInputs {
                 files: &inspected,
+                sources: &[],
                 topology: None,
                 update: None,
                 target: target(true, true, false, 36),

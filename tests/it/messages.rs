@@ -57,6 +57,38 @@ fn unplaceable_jobsets_exit_with_4() {
     assert_eq!(code, 0, "{err}");
 }
 
+/// Without a topology the manifest has no trap of this kind.
+#[test]
+fn lint_prints_the_pods_that_stay_pending_with_the_smallest_change() {
+    let (code, out, _) = run_command_line("lint -f @/host-ports.yaml -t @/one-slice.topology.yaml");
+    assert_eq!(code, 4);
+    assert_eq!(
+        out,
+        "error[pods-stay-pending]: pods stay Pending, because no node can run them: 2 of 6 pods of
+  replicatedJob \"serve\": 0/4 nodes are available: 4 node(s) didn't have free ports for the requested
+  pod ports. Smallest change: free host port 8080/TCP on the node; 4 nodes qualify: v5p-0-0 to
+  v5p-0-3
+  --> tests/it/words/host-ports.yaml:16:13
+   |
+16 |             containers: [{name: serve, image: \"serve:1\", ports: [{containerPort: 80, hostPor...
+   |             ^^^^^^^^^^
+   = consequence: kube-scheduler rejects all nodes for these pods, with the reasons in its
+       sentence. Without a change they stay Pending, and the JobSet is never ready as a whole. The
+       other pods run and may wait for them.
+   = fix: Apply the smallest change, or change the requests, ports, tolerations, affinity,
+       topology spread constraints or volumes of the pods, or the cluster. If only some of the pods
+       are Pending, fewer pods or more nodes also help.
+   = rules: EXC-19, REC-9, EXC-2, C-67, AG-3
+
+1 JobSet: accepted; traps: 1 error, 0 warnings
+"
+    );
+    let (code, out, _) = run_command_line("run -f @/host-ports.yaml -t @/one-slice.topology.yaml --quiet");
+    assert_eq!(code, 4, "{out}");
+    let (code, out, _) = run_command_line("lint -f @/host-ports.yaml");
+    assert!(code == 0 && !out.contains("pods-stay-pending"), "{out}");
+}
+
 #[test]
 fn lint_ends_with_a_code_for_errors_and_for_gates() {
     for (line, code) in [

@@ -104,10 +104,12 @@ fn read_as_any_input(text: String) -> String {
 
 /// Reads a file like `lint`, which tolerates wrong types.
 fn linted(source: sim_inputs::SourceText) -> Result<(), sim_inputs::Diagnostics> {
-    let files = [sim_inputs::kube::inspect::inspect(source)?];
+    let files = [sim_inputs::kube::inspect::inspect(source.clone())?];
+    let small = sim_inputs::topology_source(std::path::Path::new("small-16"))?;
     let report = sim_lint::lint(&sim_lint::LintInputs {
         files: &files,
-        topology: None,
+        sources: &[source],
+        topology: Some(&sim_inputs::read_topology(&small)?),
         update: Some((&files, sim_lint::UpdateMethod::Apply)),
         target: sim_lint::NodeTarget { kubernetes: KubeVersion::new(36), gates: FeatureGates::default() },
     });

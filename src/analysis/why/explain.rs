@@ -184,7 +184,8 @@ fn unplaceable(
 
 fn never_fitting_pods(why: &PrepareError) -> Option<PendingPods> {
     let PrepareError::NeverFits { pod, explanation, .. } = why else { return None };
-    Some(PendingPods { jobset: JobSetId(0), pods: vec![pod.clone()], explanation: (**explanation).clone() })
+    let (pods, explanation) = (vec![pod.clone()], (**explanation).clone());
+    Some(PendingPods { jobset: JobSetId(0), replicated_job: 0, pods, explanation })
 }
 
 /// The subject with the data for its explanation.

@@ -45,6 +45,9 @@ pub struct PendingPods {
     /// The JobSet of the pods, or none.
     #[serde(skip)]
     pub jobset: JobSetId,
+    /// Position of their replicatedJob in the JobSet.
+    #[serde(skip)]
+    pub replicated_job: u32,
     /// Names without the random suffix.
     pub pods: Vec<String>,
     /// The nodes that each plugin rejects, and the smallest change that admits the pods.

@@ -186,6 +186,18 @@ pub fn parse_scenario(
 pub fn scenario_from_manifests(
     manifests: Vec<ManifestSet>, topology: Option<TopologySpec>, sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
+    from_manifests(manifests, topology, sets, false)
+}
+
+/// Builds the scenario of manifests on a cluster. Pods that no node can run are not an error; they stay Pending in its
+/// run.
+pub fn scenario_with_unplaceable(manifests: ManifestSet, topology: TopologySpec) -> Result<ScenarioSpec, Diagnostics> {
+    from_manifests(vec![manifests], Some(topology), &[], true).map(|loaded| loaded.scenario)
+}
+
+fn from_manifests(
+    manifests: Vec<ManifestSet>, topology: Option<TopologySpec>, sets: &FieldSettings, admit_unplaceable: bool,
+) -> Result<LoadedScenario, Diagnostics> {
     let manifests = ManifestSet::merge(manifests);
     let submitted = manifests.jobsets.into_iter().map(|(jobset, source)| SubmittedJobSet {
         jobset,
@@ -231,6 +243,10 @@ pub fn scenario_from_manifests(
         surroundings::assume_admission(&mut scenario, count);
     }
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
+    if admit_unplaceable {
+        report.found.retain(|error| !error.no_place);
+        scenario.admit_unplaceable = true;
+    }
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
     add_companions(&node, &mut scenario, manifests.companions);

@@ -25,11 +25,14 @@ fn write_group(out: &mut String, group: &PendingPods, style: &WaterfallStyle) {
         n => format!(" and {} more", n - 1),
     };
     let nodes = format::count(explanation.nodes as u64, "node");
-    let title = format!("Placement of pod {first}{others}: every filter on {nodes}");
-    let _ = writeln!(out, "{}", style.bold(&title));
+    let is_tried = !explanation.rejected.is_empty();
+    let what = if is_tried { format!("every filter on {nodes}") } else { explanation.message.clone() };
+    let _ = writeln!(out, "{}", style.bold(&format!("Placement of pod {first}{others}: {what}")));
     let width = explanation.rejected.iter().map(|row| row.plugin.name().len()).max().unwrap_or(0).max(6);
     let head = format!("  {:>8}  {:<width$}  reason", "rejected", "plugin");
-    let _ = writeln!(out, "{}", style.dim(&head));
+    if is_tried {
+        let _ = writeln!(out, "{}", style.dim(&head));
+    }
     for row in &explanation.rejected {
         let _ = writeln!(out, "  {:>8}  {:<width$}  {}", row.nodes(), row.plugin.name(), row.reason);
         let named = row.domains.iter().map(|(domain, nodes)| match domain.as_str() {

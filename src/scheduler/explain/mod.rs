@@ -7,13 +7,11 @@ mod remedy;
 
 use crate::decision::{NOT_NAMED, prefilter_message, prescore_error, rejection_counts};
 use crate::plugins::filter_of;
-use crate::pod_terms::SpreadConstraint;
 use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
 use crate::{profile::Profile, resources::ResourceColumns};
 use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
-use serde_json::Value;
 use sim_api::spec::PodTemplate;
 use sim_base::NodeId;
 use sim_policy::placement::TemplateFacts;
@@ -70,20 +68,17 @@ impl PlacementChange {
 }
 
 impl PlacementExplanation {
-    /// Returns whether a node needs no change.
-    pub fn is_feasible(&self) -> bool {
-        self.change.as_ref().is_some_and(|change| change.steps.is_empty())
+    /// Explains a pod that is not tried on any node.
+    pub fn of_message(message: String, step: Option<String>) -> PlacementExplanation {
+        let change = step.map(|step| PlacementChange { steps: vec![step], nodes: Vec::new() });
+        PlacementExplanation { message, change, ..PlacementExplanation::default() }
     }
 }
 
-/// Explains why a pod of a template fits on no node of the empty cluster. `spec` is the pod spec as written, whose
-/// topology spread constraints require labels of nodes.
-pub fn explain_template(
-    topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts, spec: &Value,
-) -> PlacementExplanation {
+/// Explains why a pod of a template fits on no node of the empty cluster.
+pub fn explain_template(topology: &ClusterBuilder, pod: &PodTemplate, facts: &TemplateFacts) -> PlacementExplanation {
     let mut columns = ResourceColumns::default();
-    let mut pod = PodView::of_template(pod, facts, &mut columns);
-    pod.spread = SpreadConstraint::read_all(spec, &pod.labels);
+    let pod = PodView::of_template(pod, facts, &mut columns);
     let mut cluster = Cluster { columns, ..Cluster::default() };
     for node in (0..topology.len() as u32).map(NodeId) {
         let view = NodeView::of_topology(topology, node, &mut cluster.columns);

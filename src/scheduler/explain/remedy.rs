@@ -69,7 +69,11 @@ pub fn steps(
                 );
             }
             Plugin::NodePorts => {
-                texts.push("free the host port on the node".to_owned());
+                let used = &cycle.cluster.usage[node].ports;
+                let own =
+                    cycle.pod.host_ports.iter().filter(|port| used.iter().any(|other| other.conflicts_with(port)));
+                let ports: Vec<String> = own.map(ToString::to_string).collect();
+                texts.push(format!("free host port {} on the node", ports.join(" and ")));
                 cost += POD_COST;
             }
             Plugin::NodeResourcesFit => cost += resource_steps(cycle, blockers, (node, rejection), &mut texts),

@@ -8,7 +8,7 @@ use sim_engine::record::{DiscardSink, EndReason};
 use sim_lint::FindingKind;
 
 /// Traps that mean that not all Jobs fit at the same time, or that a Job fits nowhere.
-const BLOCKING: [&str; 3] = ["domains-fewer-than-jobs", "domain-too-small", "pod-fits-nowhere"];
+const BLOCKING: [&str; 3] = ["domains-fewer-than-jobs", "domain-too-small", "pods-stay-pending"];
 
 /// The pools of a cluster as (racks, nodes per rack), and the Jobs with their pods.
 struct Draw {

@@ -74,6 +74,7 @@ impl Case {
         let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
         sim_lint::lint(&LintInputs {
             files: &files,
+            sources: &sources(&files),
             topology: topology.as_ref(),
             update: old.as_ref().map(|f| (f.as_slice(), how)),
             target: target(on("InPlaceRestart"), on("RestartJob"), on("ElasticJobSet"), minor),
@@ -86,18 +87,30 @@ pub fn patched(patch: &str) -> LintReport {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
     let files = [read("new.json", &[object])];
-    sim_lint::lint(&LintInputs { files: &files, topology: None, update: None, target: target(false, false, false, 36) })
+    let target = target(false, false, false, 36);
+    sim_lint::lint(&LintInputs { files: &files, sources: &[], topology: None, update: None, target })
 }
 
 /// Lints an object on a cluster with these pools.
 pub fn on_topology(object: &Value, pools: &Value) -> LintReport {
-    let files = [read("new.json", std::slice::from_ref(object))];
-    let topology = topology(pools);
+    objects_on_topology(std::slice::from_ref(object), pools).0
+}
+
+/// Lints objects on a cluster with these pools. Also returns the texts and the cluster.
+pub fn objects_on_topology(objects: &[Value], pools: &Value) -> (LintReport, Vec<SourceText>, TopologySpec) {
+    let (sources, topology) = (sources(&[read("new.json", objects)]), topology(pools));
+    (objects_on(objects, &topology), sources, topology)
+}
+
+/// Lints objects on a cluster, with all feature gates.
+pub fn objects_on(objects: &[Value], topology: &TopologySpec) -> LintReport {
+    let files = [read("new.json", objects)];
     sim_lint::lint(&LintInputs {
         files: &files,
-        topology: Some(&topology),
+        sources: &sources(&files),
+        topology: Some(topology),
         update: None,
-        target: target(false, false, false, 36),
+        target: target(true, true, true, 36),
     })
 }
 
@@ -113,10 +126,15 @@ pub fn updated(old: &str, new: &str, how: UpdateMethod) -> LintReport {
     let (old, new) = ([read("old.json", &[object(old)])], [read("new.json", &[object(new)])]);
     sim_lint::lint(&LintInputs {
         files: &new,
+        sources: &[],
         topology: None,
         update: Some((&old, how)),
         target: target(false, false, false, 36),
     })
+}
+
+fn sources(files: &[InspectedManifest]) -> Vec<SourceText> {
+    files.iter().map(|file| file.source.clone()).collect()
 }
 
 pub fn inspect_path(path: &str) -> Vec<InspectedManifest> {

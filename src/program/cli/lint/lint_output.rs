@@ -98,14 +98,18 @@ fn last_line(report: &LintReport) -> String {
 
 fn as_json(report: &LintReport) -> Value {
     let findings: Vec<Value> = report.findings.iter().map(finding_json).collect();
-    json!({
+    let mut value = json!({
         "schema": "jobset-sim/lint/v1",
         "jobSets": report.examined,
         "rejected": report.rejected(),
         "errors": report.traps(TrapSeverity::Error),
         "warnings": report.traps(TrapSeverity::Warning),
         "findings": findings,
-    })
+    });
+    if let Some(why) = &report.not_simulated {
+        value["notSimulated"] = why.as_str().into();
+    }
+    value
 }
 
 fn finding_json(f: &LintFinding) -> Value {

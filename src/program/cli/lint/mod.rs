@@ -11,10 +11,10 @@ use crate::cli::output;
 use lint_output::LintLayout;
 use sim_api::spec::{FeatureGates, JobSet, KubeVersion};
 use sim_base::condition::{ConditionLimit, FieldCondition};
-use sim_inputs::Diagnostics;
 use sim_inputs::kube;
 use sim_inputs::kube::inspect;
 use sim_inputs::kube::inspect::InspectedManifest;
+use sim_inputs::{Diagnostics, SourceText};
 use sim_lint::{LintInputs, LintReport, NodeTarget, TrapSeverity, UpdateMethod};
 
 const REJECTED: u8 = 2;
@@ -37,7 +37,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
         return Ok(0);
     }
     let fail_if: Vec<LintGate> = fail_if(args)?;
-    let files = files(&[&args.manifests[..], &args.files].concat(), args.quiet)?;
+    let (files, sources) = files(&[&args.manifests[..], &args.files].concat(), args.quiet)?;
     require_jobsets(&files)?;
     let old = if args.update.is_empty() { None } else { Some(files_of_update(&args.update, args.quiet)?) };
     let topology = match &args.topology {
@@ -48,12 +48,16 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     let how = args.method.unwrap_or_default().into();
     let report = sim_lint::lint(&LintInputs {
         files: &files,
+        sources: &sources,
         topology: topology.as_ref(),
         update: old.as_ref().map(|files| (files.as_slice(), how)),
         target,
     });
     if let (Some(old), false) = (&old, args.quiet) {
         note_unknown_jobsets(&files, old);
+    }
+    if let Some(why) = report.not_simulated.as_ref().filter(|_| !args.quiet) {
+        output::note(&format!("note: the JobSets were not simulated on the cluster: {why}"));
     }
     let style = output::style(&args.display);
     let shape = LintLayout { color: style.color, width: style.width, verbose: !args.quiet };
@@ -115,7 +119,8 @@ fn unknown(name: &str) -> CommandFailure {
     CommandFailure::Invalid(format!("unknown trap {name:?}; {hint}"))
 }
 
-fn files(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, CommandFailure> {
+/// Returns the manifests and their texts.
+fn files(paths: &[String], quiet: bool) -> Result<(Vec<InspectedManifest>, Vec<SourceText>), CommandFailure> {
     let (sources, left_out, mut errors) = experiment_input::manifest_sources(paths);
     let files = match inspect::inspect_all(&sources) {
         Ok(files) if errors.is_empty() => files,
@@ -127,7 +132,7 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, Comman
     if !left_out.is_empty() && !quiet {
         output::note(&format!("not read: {}", left_out.join(", ")));
     }
-    Ok(files)
+    Ok((files, sources))
 }
 
 /// Returns an error if the files contain neither a JobSet nor invalid objects.
@@ -147,7 +152,7 @@ fn require_jobsets(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
 }
 
 fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, CommandFailure> {
-    let files = files(paths, quiet)?;
+    let (files, _) = files(paths, quiet)?;
     let jobsets = files.iter().flat_map(|f| &f.objects).filter(|o| o.jobset.is_some());
     match jobsets.count() {
         0 => Err(CommandFailure::Invalid("--update: the files contain no JobSet".to_owned())),
