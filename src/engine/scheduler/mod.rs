@@ -13,6 +13,7 @@ mod nominated;
 mod place;
 mod preemption;
 mod queues;
+mod report;
 mod requeue;
 mod snapshot;
 mod spread;
@@ -53,6 +54,8 @@ pub struct SchedulerState {
     /// Result of the current cycle if it found no node.
     failed: Option<FailedAttempt>,
     failures: LastFailure,
+    /// Number of patches of conditions whose responses the scheduler waits for.
+    patches: usize,
     /// Whether an event during the cycle may help the pod, which found no node.
     changed_in_cycle: bool,
     /// Whether a check for pods that have waited too long is scheduled.
@@ -80,6 +83,7 @@ impl SchedulerState {
         self.preempted.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
+        self.patches = 0;
         self.changed_in_cycle = false;
         self.has_flush = false;
         self.next_start = 0;
@@ -99,6 +103,7 @@ impl SchedulerState {
             SimulationEvent::VictimDeleted { pod, incarnation } => self.victim_deleted(ctx, pod, incarnation),
             SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
             SimulationEvent::FlushDue => self.flush(ctx),
+            SimulationEvent::ConditionPatched { pod, incarnation } => self.condition_patched(ctx, pod, incarnation),
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
     }

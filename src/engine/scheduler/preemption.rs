@@ -219,8 +219,9 @@ impl SchedulerState {
         })
     }
 
-    /// Carries out the preemption that an attempt decided on.
-    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) {
+    /// Carries out the preemption that an attempt decided on. Returns whether `nominatedNodeName` changes.
+    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) -> bool {
+        let before = self.nominated.node_of(pod);
         match attempt.nomination {
             Nomination::Stays => {}
             Nomination::Ends => {
@@ -233,6 +234,7 @@ impl SchedulerState {
                 self.delete_victims(ctx, &attempt.victims, message);
             }
         }
+        self.nominated.node_of(pod) != before
     }
 
     pub(super) fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)], message: TextId) {
@@ -242,8 +244,8 @@ impl SchedulerState {
             }
             self.preempted.insert(pod, message);
             let about = TicketSubject::Pod(pod);
-            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PreemptionPodPatch, about, 0));
-            ctx.record_response(Call::PreemptionPodPatch, RequestAnswer::Success);
+            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::SchedulerPodPatch, about, 0));
+            ctx.record_response(Call::SchedulerPodPatch, RequestAnswer::Success);
             let delete = RequestEntry::new(Call::PreemptionPodDelete, about, 0);
             ctx.request(delete, SimulationEvent::VictimDeleted { pod, incarnation });
         }

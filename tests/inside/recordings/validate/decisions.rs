@@ -111,7 +111,12 @@ fn history(more: &[(u64, Body)]) -> DecisionHistory {
     names.intern(NOT_FOUND);
     records.extend_from_slice(more);
     let mut history = play(&names, &records);
-    history.event(&StoredEvent { job: JobId(0), warning: false, reason: "Completed".into(), message: "x".into() });
+    history.event(&StoredEvent {
+        object: "Job/js-w-0".into(),
+        warning: false,
+        reason: "Completed".into(),
+        message: "x".into(),
+    });
     history
 }
 
