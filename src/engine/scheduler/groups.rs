@@ -318,7 +318,7 @@ impl SchedulerState {
             self.queue_again(ctx, member.pod, FailedAttempt::without_cause(member.message.clone(), state));
         }
         let message = ctx.intern(&format!("Preempted by pod group {}", cycle.group.1));
-        self.delete_victims(ctx, &cycle.victims, message);
+        self.delete_victims(ctx, None, &cycle.victims, message);
         self.patch_conditions(ctx, &changed);
         true
     }

@@ -47,6 +47,8 @@ pub struct SchedulerState {
     groups: PodGroups,
     /// Message of the Event of each pod that is about to be preempted.
     preempted: BTreeMap<PodId, TextId>,
+    /// Pods whose victims are being deleted, with the last of these.
+    preempting: BTreeMap<PodId, (PodId, u32)>,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
     /// Requests that bind claims after the current cycle.
@@ -81,6 +83,7 @@ impl SchedulerState {
         self.nominated.clear();
         self.groups.clear();
         self.preempted.clear();
+        self.preempting.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
         self.patches = 0;

@@ -215,15 +215,17 @@ impl SchedulingQueues {
         self.waiting.values().filter_map(|waiting| Some((waiting.state, waiting.pods.first()?.0)))
     }
 
-    /// Removes the waiting pods that an event may help, given their plugins and a view of one of them.
-    pub fn take_helped(&mut self, helps: impl Fn(&PluginSet, &PodView) -> bool) -> Vec<(PodId, u32)> {
+    /// Removes the waiting pods that an event may help, given their plugins and a view of one of them. Pods with a gate
+    /// stay.
+    pub fn take_helped(
+        &mut self, is_gated: impl Fn(PodId) -> bool, helps: impl Fn(&PluginSet, &PodView) -> bool,
+    ) -> Vec<(PodId, u32)> {
         let mut taken = Vec::new();
         self.waiting.retain(|key, waiting| {
-            let is_helped = helps(&key.rejecting, &waiting.view);
-            if is_helped {
-                taken.append(&mut waiting.pods);
+            if helps(&key.rejecting, &waiting.view) {
+                taken.extend(waiting.pods.extract_if(.., |(pod, _)| !is_gated(*pod)));
             }
-            !is_helped
+            !waiting.pods.is_empty()
         });
         taken
     }

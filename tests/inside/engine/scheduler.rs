@@ -39,7 +39,7 @@ fn at_s(seconds: f64) -> SimTime {
 fn fail(queues: &mut SchedulingQueues, pod: PodId, at: SimTime) -> bool {
     let mut mark = ContextMark::default();
     mark.at = at;
-    queues.mark_unschedulable(pod, TextId(0), mark)
+    queues.mark_unschedulable(pod, TextId(0), 0, mark).is_written
 }
 
 fn wait(queues: &mut SchedulingQueues, pod: PodId, plugin: Plugin) {
@@ -103,9 +103,9 @@ fn only_pods_that_an_event_may_help_are_requeued() {
         fail(&mut queues, PodId(pod), at_s(0.0));
         wait(&mut queues, PodId(pod), plugin);
     }
-    assert_eq!(queues.take_helped(NEVER_HELPED), []);
+    assert_eq!(queues.take_helped(|_| false, NEVER_HELPED), []);
     queues.remove(PodId(2));
-    let helped = queues.take_helped(|rejecting, _| rejecting.contains(&Plugin::NodeAffinity));
+    let helped = queues.take_helped(|_| false, |rejecting, _| rejecting.contains(&Plugin::NodeAffinity));
     assert_eq!(helped, [(PodId(0), 1)]);
     assert_eq!(queues.waiting().map(|(_, pod)| pod).collect::<Vec<_>>(), [PodId(1)]);
 }
