@@ -3,7 +3,7 @@
 
 use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
-use sim_base::{DomainId, Duration, JobId, PodId, SimTime, TextId};
+use sim_base::{DomainId, Duration, JobId, PodId, SimTime, TemplateId, TextId};
 use sim_scheduler::{PluginSet, PodView};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -49,6 +49,7 @@ const FINISH_TIME: Duration = Duration::from_secs(360);
 pub struct WaitingKey {
     pub job: JobId,
     pub incarnation: u32,
+    pub template: TemplateId,
     pub is_leader: bool,
     pub domain: DomainId,
     /// The plugins that rejected the pods.

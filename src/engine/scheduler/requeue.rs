@@ -27,6 +27,7 @@ impl SchedulerState {
         let key = WaitingKey {
             job,
             incarnation: store.jobs[job.ix()].incarnation,
+            template: store.pods.template[pod.0.ix()],
             is_leader: store.is_leader(pod.0),
             domain: store.pods.domain[pod.0.ix()],
             rejecting: attempt.rejecting,

@@ -46,6 +46,7 @@ fn wait(queues: &mut SchedulingQueues, pod: PodId, plugin: Plugin) {
     let key = WaitingKey {
         job: JobId(0),
         incarnation: 1,
+        template: TemplateId::NONE,
         is_leader: false,
         domain: DomainId::NONE,
         rejecting: PluginSet::from([plugin]),
