@@ -139,6 +139,21 @@ fn an_equal_run_has_no_difference() {
     assert_eq!(paths(&recording(|_| {}), &outcome(), &history(&[])), [""; 0]);
 }
 
+/// Both sides are masked: which of equal victims fails first is a draw.
+#[test]
+fn conditions_of_a_cluster_are_compared_without_the_indexes_of_jobs() {
+    let recording = recording(|j| {
+        j["kind"] = json!("cluster");
+        j["status"]["conditions"][0]["message"] = json!("max (first failed job: js-w-0)");
+    });
+    let conditions = |message: &str| {
+        let mut outcome = outcome();
+        outcome.jobsets[0].conditions[0].message = message.to_owned();
+        paths(&recording, &outcome, &history(&[])).into_iter().filter(|path| path.contains("conditions")).count()
+    };
+    assert_eq!(["max (first failed job: js-w-0)", "min (first failed job: js-w-0)"].map(conditions), [0, 1]);
+}
+
 #[test]
 fn each_change_of_the_outcome_is_found_under_its_own_path() {
     type Edit = fn(&mut JobSetOutcome);
