@@ -64,8 +64,8 @@ pub trait RecordSink {
     /// Receives a decision when it is made, before any of its effects.
     fn decision(&mut self, _: PolicyDecision) {}
 
-    /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod, and
-    /// an attempt of the scheduler is a record even if its Event is merged with an earlier one.
+    /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod,
+    /// and an attempt of the scheduler is a record even if its Event is merged with an earlier one.
     fn receives_events(&self) -> bool {
         false
     }

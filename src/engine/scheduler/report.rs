@@ -1,5 +1,5 @@
-//! What the scheduler writes about a pod that it does not place: the Event FailedScheduling, the condition PodScheduled,
-//! `nominatedNodeName`.
+//! What the scheduler writes about a pod that it does not place: the Event FailedScheduling, the condition
+//! PodScheduled, `nominatedNodeName` (kubernetes.md 2.1). It must never decide anything.
 
 use super::SchedulerState;
 use crate::record::{Body, Call, StoredEvent, TicketSubject};
