@@ -28,7 +28,6 @@ fn play_scenario(scenario: &str, sets: &[(&str, &str)]) -> (Vec<String>, RunOutc
             Some(format!("{} {}={status} {}", names.jobset(jobset), kind.as_str(), names.text(reason)))
         }
         Body::PodBound { node, .. } => Some(format!("bound to {}", names.nodes[node.ix()])),
-        Body::PodUnschedulable { reason, .. } => Some(format!("waits: {}", names.text(reason))),
         Body::AllReady { jobset, ready } => Some(format!("{} ready={ready}", names.jobset(jobset))),
         Body::KubeEvent { object: ObjectRef::JobSet(jobset), reason, .. } => {
             Some(format!("{} {}", names.jobset(jobset), names.text(reason)))
@@ -93,18 +92,6 @@ fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replaceme
     assert_eq!(bound, ["node-00", "node-01", "node-02", "node-00", "node-02", "node-03"]);
     assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
     assert!(!texts.iter().any(|text| text.contains("Evicted=true")), "{}", texts.join("\n"));
-}
-
-/// The old pod hangs on the node whose kubelet crashed. The message is about this node, and not about the nodes for
-/// which Kueue released the other pods of the Job.
-#[test]
-fn a_pod_that_is_released_for_an_occupied_node_waits_for_its_resources() {
-    let faults = "[{at: 60s, crashNode: {ofPod: slice-w-0-1, alias: lost}}, {at: 62s, suspendJobSet: {name: slice}}, \
-                  {at: 90s, deleteNode: {alias: lost}}]";
-    let (texts, _) = play_scenario("topology-node-lost", &[("faults", faults)]);
-    let expected = "waits: 0/16 nodes are available: 1 Insufficient ";
-    let waits: Vec<&String> = texts.iter().filter(|text| text.starts_with("waits: ")).collect();
-    assert!(waits.first().is_some_and(|text| text.starts_with(expected)), "{}", texts.join("\n"));
 }
 
 #[test]
