@@ -326,7 +326,7 @@ impl EngineContext<'_> {
         self.sink.receives_events()
     }
 
-    /// Sends an Event of the Job controller to the API server.
+    /// Sends an Event of the Job controller or of the scheduler to the API server.
     pub fn emit_stored_event(&mut self, event: StoredEvent) {
         self.sink.event(&event);
     }

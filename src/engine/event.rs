@@ -230,6 +230,11 @@ pub enum SimulationEvent {
     },
     /// The scheduler retries the pods that have waited for 5 minutes without an event that may help.
     FlushDue,
+    /// The response to a patch of the condition PodScheduled.
+    ConditionPatched {
+        pod: PodId,
+        incarnation: u32,
+    },
     // Kueue: class 2
     /// A reconciler of Kueue receives the response to its request about a JobSet or its Workload.
     KueueAnswered {
@@ -351,7 +356,7 @@ impl SimulationEvent {
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
             GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | VictimDeleted { .. } | VolumesBound { .. } => EventOwner::Scheduler,
-            CycleDone { .. } | BackoffExpired { .. } | FlushDue => EventOwner::Scheduler,
+            CycleDone { .. } | BackoffExpired { .. } | FlushDue | ConditionPatched { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
@@ -415,7 +420,7 @@ impl SimulationEvent {
             VictimDeleted { pod, .. } | EvictionRetry { pod, .. } | VolumesBound { pod, .. } => EventSubject::Pod(pod),
             LeaderObserved { pod, .. } | LeaderDue { pod, .. } => EventSubject::Pod(pod),
             TolerationExpired { pod, .. } | CycleDone { pod, .. } => EventSubject::Pod(pod),
-            BackoffExpired { pod, .. } => EventSubject::Pod(pod),
+            BackoffExpired { pod, .. } | ConditionPatched { pod, .. } => EventSubject::Pod(pod),
             JobDue(job) | JobObserved(job) => EventSubject::Job(job),
             JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => EventSubject::Job(job),
             GarbageCollectorObserved { job, .. } => EventSubject::Job(job),
@@ -469,7 +474,7 @@ impl SimulationEvent {
             KueueAnswered { .. } | KueuePatched { .. } => 2,
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
-            VolumesBound { .. } => 2,
+            VolumesBound { .. } | ConditionPatched { .. } => 2,
             JobDue(_)
             | JobObserved(_)
             | JobSetObserved(_)

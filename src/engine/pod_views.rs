@@ -3,14 +3,15 @@
 use crate::{ctx::EngineContext, record::DeletionActor, script::object_json, store::ObjectStore, store::flag};
 use sim_api::spec::ObjectKind;
 use sim_api::spec::keys::JOB_COMPLETION_INDEX;
-use sim_base::{DomainId, JobId, NodeId, PodId};
+use sim_base::{DomainId, JobId, NodeId, PodId, TemplateId};
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodGroup, PodView};
 use std::collections::BTreeMap;
 
-/// A Job object, whether the pod is its leader, the domain that the pod webhook wrote, and the priority, which depends
-/// on the PriorityClasses at the creation: pods with equal keys differ in their names and indexes only.
-type ViewKey = (JobId, u32, bool, DomainId, i32);
+/// A Job object, the pod's template, to which Kueue adds a node selector when it releases the pod, whether the pod is
+/// the leader, the domain that the pod webhook wrote, and the priority, which depends on the PriorityClasses at the
+/// creation: pods with equal keys differ in their names and indexes only.
+type ViewKey = (JobId, u32, TemplateId, bool, DomainId, i32);
 
 /// Reads pods. Those with equal keys are read once.
 #[derive(Clone, Default)]
@@ -40,6 +41,7 @@ impl PodViews {
         let key = (
             job,
             store.jobs[job.ix()].incarnation,
+            store.pods.template[i],
             store.is_leader(pod),
             store.pods.domain[i],
             store.facts(pod).priority,

@@ -6,6 +6,11 @@ use sim_engine::record::*;
 
 /// Texts of a run: failed attempts, refused evictions, and deletions by the scheduler or an eviction, by pod.
 fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
+    timed(rest, first, after_10_s).into_iter().map(|(_, text)| text).collect()
+}
+
+/// The same texts with their times in seconds.
+fn timed(rest: &str, first: &str, after_10_s: &str) -> Vec<(f64, String)> {
     let second = if after_10_s.is_empty() { "" } else { ", {manifest: other.yaml, submitAt: 10s}" };
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
@@ -23,25 +28,26 @@ fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
     let mut pods: Vec<String> = Vec::new();
     let mut texts = Vec::new();
     for r in &checker.records {
+        let at = r.at.seconds();
         match r.body {
             Body::PodCreated { pod, job, index, .. } => {
                 pods.resize(pods.len().max(pod.ix() + 1), String::new());
                 pods[pod.ix()] = names.pod_base_name(job, index);
             }
             Body::PodUnschedulable { pod, reason } => {
-                texts.push(format!("{} waits: {}", pods[pod.ix()], names.text(reason)));
+                texts.push((at, format!("{} waits: {}", pods[pod.ix()], names.text(reason))));
             }
             Body::KubeEvent { object: ObjectRef::Pod(pod), reason, message, .. } => {
-                texts.push(format!("{} {}: {}", pods[pod.ix()], names.text(reason), names.text(message)));
+                texts.push((at, format!("{} {}: {}", pods[pod.ix()], names.text(reason), names.text(message))));
             }
             Body::EvictionRefused { pod, answer } => {
-                texts.push(format!("{} stays: {}", pods[pod.ix()], names.text(answer)));
+                texts.push((at, format!("{} stays: {}", pods[pod.ix()], names.text(answer))));
             }
             Body::Answered { answer, .. } if names.text(answer).contains("riority") => {
-                texts.push(format!("answer: {}", names.text(answer)));
+                texts.push((at, format!("answer: {}", names.text(answer))));
             }
             Body::PodDeleting { pod, by: DeletionActor::Preemption | DeletionActor::Eviction, .. } => {
-                texts.push(format!("{} goes", pods[pod.ix()]));
+                texts.push((at, format!("{} goes", pods[pod.ix()])));
             }
             _ => {}
         }
@@ -101,6 +107,18 @@ fn a_pod_of_higher_priority_takes_the_node_of_a_lower_one() {
     assert_eq!((groups.as_slice(), node.starts_with("node-")), (&[8, 4, 4, 4, 12][..], true), "{message}");
     assert_says(&run("polite"), &["preemption: not eligible due to preemptionPolicy=Never."], &[goes]);
     assert_says(&run("low"), &["4 No preemption victims found for incoming pod"], &[goes]);
+}
+
+/// The scheduler patches and deletes a victim with two requests in a row, the last victim after all others.
+#[test]
+fn the_last_victim_is_deleted_after_the_others() {
+    let classes = class("low", 1, "") + &class("high", 9, "");
+    let small = jobset("js", 12, "priorityClassName: low").replace("cpu: 3", "cpu: 1");
+    let texts = timed("", &(classes + &small), &jobset("other", 1, "priorityClassName: high"));
+    let goes: Vec<f64> = texts.iter().filter(|(_, text)| text.ends_with(" goes")).map(|(at, _)| *at).collect();
+    let waits = texts.iter().find(|(_, text)| text.starts_with("other-w-0-0 waits")).map_or(0.0, |(at, _)| *at);
+    let [.., before, last] = goes[..] else { panic!("two victims are expected in {texts:?}") };
+    assert!(last - before > 0.5 * (before - waits), "{waits} {goes:?}");
 }
 
 #[test]

@@ -291,6 +291,11 @@ pub fn set_pod_unschedulable(ctx: &mut EngineContext<'_>, pod: PodId, message: T
     ctx.store.get_mut().pods.unschedulable.insert(pod, message);
 }
 
+/// Counts the patch of the condition PodScheduled or of `nominatedNodeName` as a version of the pod.
+pub fn pod_condition_patched(ctx: &mut EngineContext<'_>, pod: PodId) {
+    ctx.store.get_mut().pods.resource_version[pod.ix()] += 1;
+}
+
 /// Sets the condition DisruptionTarget.
 pub fn set_disrupted(ctx: &mut EngineContext<'_>, pod: PodId, by: DeletionActor) {
     let pods = &mut ctx.store.get_mut().pods;

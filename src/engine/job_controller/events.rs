@@ -207,5 +207,6 @@ fn notify_sink(ctx: &mut EngineContext<'_>, pending: &PendingPodEvents, combined
     };
     let reason = reason.to_owned();
     let message = if combined { format!("(combined from similar events): {message}") } else { message };
-    ctx.emit_stored_event(StoredEvent { job: pending.job, warning, reason, message });
+    let object = format!("Job/{}", names.job(pending.job));
+    ctx.emit_stored_event(StoredEvent { object, warning, reason, message });
 }

@@ -110,7 +110,7 @@ calls! {
     JobSetJobStatusUpdate: "jobset" "update" "jobs/status", JOBSET_JOBS, Write;
     CollectorJobSetGet: "generic-garbage-collector" "get" "jobsets", GARBAGE_COLLECTOR, Read;
     CollectorJobSetPatch: "generic-garbage-collector" "patch" "jobsets", GARBAGE_COLLECTOR, Write;
-    PreemptionPodPatch: "kube-scheduler" "patch" "pods/status", BIND, Write;
+    SchedulerPodPatch: "kube-scheduler" "patch" "pods/status", BIND, Write;
     PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
     VolumeUpdate: "kube-scheduler" "update" "persistentvolumes", BIND, Write;
     ClaimUpdate: "kube-scheduler" "update" "persistentvolumeclaims", BIND, Write;

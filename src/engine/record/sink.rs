@@ -5,15 +5,17 @@ use super::names::RecordNames;
 use super::records::SimulationRecord;
 use super::ticket::WorkTicket;
 use serde_json::Value;
-use sim_base::{JobId, JobSetId, SimTime};
+use sim_base::{JobSetId, SimTime};
 use sim_kueue::workload::Workload;
 use sim_policy::decision::PolicyDecision;
 use std::sync::Arc;
 
-/// An Event about a Job as its controller sends it, after the event correlator, which drops and merges some.
+/// An Event about a Job or FailedScheduling about a pod, as its controller sends it, after the event correlator, which
+/// drops and merges some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    pub job: JobId,
+    /// Kind and name, such as `Job/a`.
+    pub object: String,
     pub warning: bool,
     pub reason: String,
     pub message: String,
@@ -62,12 +64,13 @@ pub trait RecordSink {
     /// Receives a decision when it is made, before any of its effects.
     fn decision(&mut self, _: PolicyDecision) {}
 
-    /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod.
+    /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod,
+    /// and an attempt of the scheduler is a record even if its Event is merged with an earlier one.
     fn receives_events(&self) -> bool {
         false
     }
 
-    /// Receives an Event of the Job controller when it is sent.
+    /// Receives an Event of the Job controller or of the scheduler when it is sent.
     fn event(&mut self, _: &StoredEvent) {}
 
     /// Returns true if `objects` is to be called.

@@ -1,7 +1,7 @@
 //! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
 use super::SchedulerState;
-use crate::record::{Body, Call, TicketSubject, TicketWait};
+use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::RequestAnswer;
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_base::{Duration, PodId};
@@ -17,11 +17,15 @@ impl SchedulerState {
     }
 
     pub(super) fn next_cycle(&mut self, ctx: &mut EngineContext<'_>) {
-        while self.in_cycle.is_none() {
+        while self.in_cycle.is_none() && self.patches == 0 {
             let Some((pod, since)) = self.queues.pop() else {
                 return;
             };
-            if !ctx.store.pods.exists(pod) || ctx.store.pods.has(pod, flag::DELETING) {
+            if !ctx.store.pods.exists(pod) {
+                continue;
+            }
+            if ctx.store.pods.has(pod, flag::DELETING) {
+                self.skip_deleting(ctx, pod);
                 continue;
             }
             let before = ctx.take_cause(since);
@@ -78,20 +82,15 @@ impl SchedulerState {
             } else if self.ledger.holds(pod) {
                 self.wait_for_volumes(ctx, (pod, incarnation), claim_updates);
             } else if let Some(attempt) = failed.filter(|_| !ctx.store.pods.has(pod, flag::DELETING)) {
-                self.mark_unschedulable(ctx, pod, &attempt.message);
-                self.preempt(ctx, pod, &attempt);
+                let is_new_message = self.mark_unschedulable(ctx, pod, &attempt.message);
+                let is_renominated = self.preempt(ctx, pod, &attempt);
                 self.queue_again(ctx, (pod, incarnation), attempt);
+                if is_new_message || is_renominated {
+                    self.patch_conditions(ctx, &[pod]);
+                }
             }
         }
         self.next_cycle(ctx);
-    }
-
-    pub(super) fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, message: &str) {
-        let reason = ctx.intern(message);
-        apiserver::set_pod_unschedulable(ctx, pod, reason);
-        if self.queues.mark_unschedulable(pod, reason, ctx.mark()) {
-            ctx.emit(Body::PodUnschedulable { pod, reason });
-        }
     }
 
     pub(super) fn backoff_expired(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {

@@ -294,6 +294,7 @@ impl SchedulerState {
     pub(super) fn group_cycle_done(&mut self, ctx: &mut EngineContext<'_>) -> bool {
         let Some(cycle) = self.groups.cycle.take() else { return false };
         self.set_group_condition(ctx, &cycle);
+        let mut changed = Vec::new();
         for member in &cycle.pods {
             let (pod, incarnation) = member.pod;
             if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
@@ -303,17 +304,22 @@ impl SchedulerState {
                 self.request_binding(ctx, pod, incarnation);
                 continue;
             }
-            self.mark_unschedulable(ctx, pod, &member.message);
+            let nominated = self.nominated.node_of(pod);
+            let is_new_message = self.mark_unschedulable(ctx, pod, &member.message);
             match member.nomination {
                 Nomination::Stays => {}
                 Nomination::Ends => drop(self.nominated.remove(pod)),
                 Nomination::To(node) => self.nominated.insert(pod, node),
             }
+            if is_new_message || self.nominated.node_of(pod) != nominated {
+                changed.push(pod);
+            }
             let state = (self.ledger.changes, ctx.store.nodes.changes());
             self.queue_again(ctx, member.pod, FailedAttempt::without_cause(member.message.clone(), state));
         }
         let message = ctx.intern(&format!("Preempted by pod group {}", cycle.group.1));
-        self.delete_victims(ctx, &cycle.victims, message);
+        self.delete_victims(ctx, None, &cycle.victims, message);
+        self.patch_conditions(ctx, &changed);
         true
     }
 

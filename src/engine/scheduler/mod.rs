@@ -13,6 +13,7 @@ mod nominated;
 mod place;
 mod preemption;
 mod queues;
+mod report;
 mod requeue;
 mod snapshot;
 mod spread;
@@ -46,6 +47,8 @@ pub struct SchedulerState {
     groups: PodGroups,
     /// Message of the Event of each pod that is about to be preempted.
     preempted: BTreeMap<PodId, TextId>,
+    /// Pods whose victims are being deleted, with the last of these.
+    preempting: BTreeMap<PodId, (PodId, u32)>,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
     /// Requests that bind claims after the current cycle.
@@ -53,6 +56,8 @@ pub struct SchedulerState {
     /// Result of the current cycle if it found no node.
     failed: Option<FailedAttempt>,
     failures: LastFailure,
+    /// Number of patches of conditions whose responses the scheduler waits for.
+    patches: usize,
     /// Whether an event during the cycle may help the pod, which found no node.
     changed_in_cycle: bool,
     /// Whether a check for pods that have waited too long is scheduled.
@@ -78,8 +83,10 @@ impl SchedulerState {
         self.nominated.clear();
         self.groups.clear();
         self.preempted.clear();
+        self.preempting.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
+        self.patches = 0;
         self.changed_in_cycle = false;
         self.has_flush = false;
         self.next_start = 0;
@@ -99,6 +106,7 @@ impl SchedulerState {
             SimulationEvent::VictimDeleted { pod, incarnation } => self.victim_deleted(ctx, pod, incarnation),
             SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
             SimulationEvent::FlushDue => self.flush(ctx),
+            SimulationEvent::ConditionPatched { pod, incarnation } => self.condition_patched(ctx, pod, incarnation),
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
     }

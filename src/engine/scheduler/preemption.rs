@@ -4,7 +4,7 @@ use super::claims::{claim_problem, has_restricting_claims};
 use super::{SchedulerState, profile_of};
 use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
+use crate::{apiserver, ctx::ContextMark, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_base::random::StreamPurpose;
 use sim_base::{DomainId, JobId, NodeId, PodId, TemplateId, TextId};
 use sim_policy::placement::PlacementResult;
@@ -219,8 +219,9 @@ impl SchedulerState {
         })
     }
 
-    /// Carries out the preemption that an attempt decided on.
-    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) {
+    /// Carries out the preemption that an attempt decided on. Returns whether `nominatedNodeName` changes.
+    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) -> bool {
+        let before = self.nominated.node_of(pod);
         match attempt.nomination {
             Nomination::Stays => {}
             Nomination::Ends => {
@@ -230,29 +231,53 @@ impl SchedulerState {
                 self.nominated.nominate(ctx.store, pod, node);
                 let (preemptor, node) = (ctx.store.pod_uid(pod), ctx.store.names.node(node));
                 let message = ctx.intern(&format!("Preempted by pod {preemptor} on node {node}"));
-                self.delete_victims(ctx, &attempt.victims, message);
+                self.delete_victims(ctx, Some(pod), &attempt.victims, message);
             }
+        }
+        self.nominated.node_of(pod) != before
+    }
+
+    /// Marks each victim and deletes it: the last one when the others are deleted. Until then the preemptor is not
+    /// queued (`prepareCandidateAsync`).
+    pub(super) fn delete_victims(
+        &mut self, ctx: &mut EngineContext<'_>, preemptor: Option<PodId>, victims: &[(PodId, u32)], message: TextId,
+    ) {
+        let is_live = |(pod, incarnation): &&(PodId, u32)| {
+            ctx.store.pods.is_current(*pod, *incarnation) && !ctx.store.pods.has(*pod, flag::DELETING)
+        };
+        let live: Vec<(PodId, u32)> = victims.iter().filter(is_live).copied().collect();
+        let Some((last, others)) = live.split_last() else { return };
+        let mut ready = ctx.mark();
+        for victim in others {
+            let deleted = self.delete_victim(ctx, *victim, message, ctx.mark());
+            if deleted.at > ready.at {
+                ready = deleted;
+            }
+        }
+        self.delete_victim(ctx, *last, message, ready);
+        if let Some(preemptor) = preemptor {
+            self.preempting.insert(preemptor, *last);
         }
     }
 
-    pub(super) fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)], message: TextId) {
-        for &(pod, incarnation) in victims {
-            if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
-                continue;
-            }
-            self.preempted.insert(pod, message);
-            let about = TicketSubject::Pod(pod);
-            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PreemptionPodPatch, about, 0));
-            ctx.record_response(Call::PreemptionPodPatch, RequestAnswer::Success);
-            let delete = RequestEntry::new(Call::PreemptionPodDelete, about, 0);
-            ctx.request(delete, SimulationEvent::VictimDeleted { pod, incarnation });
-        }
+    /// Sends both requests for a victim from `since` on, and returns the time of the second response.
+    fn delete_victim(
+        &mut self, ctx: &mut EngineContext<'_>, (pod, incarnation): (PodId, u32), message: TextId, since: ContextMark,
+    ) -> ContextMark {
+        self.preempted.insert(pod, message);
+        let about = TicketSubject::Pod(pod);
+        let patched = ctx.request_at_mark(since, RequestEntry::new(Call::SchedulerPodPatch, about, 0));
+        ctx.record_response_at(Call::SchedulerPodPatch, RequestAnswer::Success, patched.at);
+        let deleted = ctx.request_at_mark(patched, RequestEntry::new(Call::PreemptionPodDelete, about, 0));
+        ctx.schedule(deleted, SimulationEvent::VictimDeleted { pod, incarnation });
+        deleted
     }
 
     pub(super) fn victim_deleted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let is_there = ctx.store.pods.is_current(pod, incarnation);
         ctx.record_response(Call::PreemptionPodDelete, RequestAnswer::from_existence(is_there));
         let message = self.preempted.remove(&pod);
+        self.preempting.retain(|_, last| *last != (pod, incarnation));
         if is_there {
             self.snapshot.touch(pod);
             apiserver::disrupt_pod(ctx, pod, DeletionActor::Preemption);

@@ -3,7 +3,7 @@
 
 use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
-use sim_base::{DomainId, Duration, JobId, PodId, SimTime, TextId};
+use sim_base::{DomainId, Duration, JobId, PodId, SimTime, TemplateId, TextId};
 use sim_scheduler::{PluginSet, PodView};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -40,12 +40,16 @@ const FLUSH_PERIOD: Duration = Duration::from_secs(30);
 /// after the change of the pod's condition, and a third as the start of a series, which it updates with this period.
 const WRITTEN_REPEATS: u32 = 3;
 const SERIES_REFRESH: Duration = Duration::from_secs(1_800);
+/// Time after which the event recorder forgets an Event without repetitions, and the period of its checks
+/// (`finishTime`).
+const FINISH_TIME: Duration = Duration::from_secs(360);
 
 /// What the queueing hints of unschedulable pods depend on. Pods with equal keys differ in names and indexes only.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WaitingKey {
     pub job: JobId,
     pub incarnation: u32,
+    pub template: TemplateId,
     pub is_leader: bool,
     pub domain: DomainId,
     /// The plugins that rejected the pods.
@@ -91,8 +95,22 @@ struct FailedAttempts {
     /// Message of the last attempt, and the time of the last Event with it.
     reason: TextId,
     event_at: SimTime,
+    /// Version of the pod to which the last Event refers, and the time of its last repetition.
+    event_version: Option<(u32, SimTime)>,
     /// Position among pods of equal priority.
     order: u64,
+}
+
+/// What a failed attempt writes to the API server.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct AttemptReport {
+    /// An Event is written: a new one, or the start or refresh of a series.
+    pub is_written: bool,
+    /// The Event is stored with the message of this attempt. The recorder merges Events about one version of an object
+    /// whatever their messages are, and keeps the first message (`getKey`).
+    pub is_new_event: bool,
+    /// The message differs from that of the pod's condition, which is patched.
+    pub is_new_message: bool,
 }
 
 impl SchedulingQueues {
@@ -143,22 +161,35 @@ impl SchedulingQueues {
         Some(failed.order)
     }
 
-    /// No node fits the pod. Returns whether an Event is written.
-    pub fn mark_unschedulable(&mut self, pod: PodId, reason: TextId, since: ContextMark) -> bool {
+    /// No node fits the pod, whose resourceVersion is `version`.
+    pub fn mark_unschedulable(
+        &mut self, pod: PodId, reason: TextId, version: u32, since: ContextMark,
+    ) -> AttemptReport {
         self.enqueued += 1;
-        let order = self.enqueued;
+        let (order, now) = (self.enqueued, since.at);
         self.set_enqueued(pod, since);
-        let first =
-            FailedAttempts { attempts: 0, repeats: 0, is_waiting: true, reason, event_at: SimTime::ZERO, order };
+        let first = FailedAttempts {
+            attempts: 0,
+            repeats: 0,
+            is_waiting: true,
+            reason,
+            event_at: SimTime::ZERO,
+            event_version: None,
+            order,
+        };
         let failed = self.failures.entry(pod).or_insert(first);
         failed.attempts += 1;
-        failed.repeats = if failed.reason == reason { failed.repeats + 1 } else { 1 };
+        let is_new_message = failed.attempts == 1 || failed.reason != reason;
+        failed.repeats = if is_new_message { 1 } else { failed.repeats + 1 };
         (failed.is_waiting, failed.reason, failed.order) = (true, reason, order);
-        let is_written = failed.repeats <= WRITTEN_REPEATS || since.at.since(failed.event_at) >= SERIES_REFRESH;
+        let is_known = |(known, at): (u32, SimTime)| known == version && !is_forgotten(at, now);
+        let is_new_event = !failed.event_version.is_some_and(is_known);
+        failed.event_version = Some((version, now));
+        let is_written = failed.repeats <= WRITTEN_REPEATS || now.since(failed.event_at) >= SERIES_REFRESH;
         if is_written {
-            failed.event_at = since.at;
+            failed.event_at = now;
         }
-        is_written
+        AttemptReport { is_written, is_new_event, is_new_message }
     }
 
     /// The pod waits for an event that may help. `view` is called if no pod with an equal key waits.
@@ -185,15 +216,17 @@ impl SchedulingQueues {
         self.waiting.values().filter_map(|waiting| Some((waiting.state, waiting.pods.first()?.0)))
     }
 
-    /// Removes the waiting pods that an event may help, given their plugins and a view of one of them.
-    pub fn take_helped(&mut self, helps: impl Fn(&PluginSet, &PodView) -> bool) -> Vec<(PodId, u32)> {
+    /// Removes the waiting pods that an event may help, given their plugins and a view of one of them. Pods with a gate
+    /// stay.
+    pub fn take_helped(
+        &mut self, is_gated: impl Fn(PodId) -> bool, helps: impl Fn(&PluginSet, &PodView) -> bool,
+    ) -> Vec<(PodId, u32)> {
         let mut taken = Vec::new();
         self.waiting.retain(|key, waiting| {
-            let is_helped = helps(&key.rejecting, &waiting.view);
-            if is_helped {
-                taken.append(&mut waiting.pods);
+            if helps(&key.rejecting, &waiting.view) {
+                taken.extend(waiting.pods.extract_if(.., |(pod, _)| !is_gated(*pod)));
             }
-            !is_helped
+            !waiting.pods.is_empty()
         });
         taken
     }
@@ -258,6 +291,11 @@ impl SchedulingQueues {
         }
         self.active.remove(&pod);
     }
+}
+
+/// Returns whether a check of the event recorder found the Event old enough to be forgotten.
+fn is_forgotten(at: SimTime, now: SimTime) -> bool {
+    now.0 / FINISH_TIME.0 * FINISH_TIME.0 > (at + FINISH_TIME).0
 }
 
 /// Returns the first multiple of a period after an instant.

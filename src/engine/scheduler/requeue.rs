@@ -16,9 +16,9 @@ impl SchedulerState {
     }
 
     /// Queues a pod after a failed attempt. If an event during the cycle may help, it does not wait for another one
-    /// (`inFlightEvents`).
+    /// (`inFlightEvents`), unless its victims are being deleted.
     pub(super) fn queue_again(&mut self, ctx: &mut EngineContext<'_>, pod: (PodId, u32), attempt: FailedAttempt) {
-        if self.changed_in_cycle {
+        if self.changed_in_cycle && !self.preempting.contains_key(&pod.0) {
             self.requeue(ctx, pod);
             return;
         }
@@ -27,6 +27,7 @@ impl SchedulerState {
         let key = WaitingKey {
             job,
             incarnation: store.jobs[job.ix()].incarnation,
+            template: store.pods.template[pod.0.ix()],
             is_leader: store.is_leader(pod.0),
             domain: store.pods.domain[pod.0.ix()],
             rejecting: attempt.rejecting,
@@ -78,7 +79,8 @@ impl SchedulerState {
         }
         self.changed_in_cycle |= self.groups.has_cycle();
         let (cluster, configuration) = (&self.snapshot.cluster, &self.configuration);
-        let helped = self.queues.take_helped(|rejecting, pod| {
+        let is_gated = |pod| self.preempting.contains_key(&pod);
+        let helped = self.queues.take_helped(is_gated, |rejecting, pod| {
             let profile = configuration.profile(&pod.scheduler_name);
             profile.is_none_or(|profile| event.requeues(cluster, profile, rejecting, pod))
         });

@@ -39,13 +39,14 @@ fn at_s(seconds: f64) -> SimTime {
 fn fail(queues: &mut SchedulingQueues, pod: PodId, at: SimTime) -> bool {
     let mut mark = ContextMark::default();
     mark.at = at;
-    queues.mark_unschedulable(pod, TextId(0), mark)
+    queues.mark_unschedulable(pod, TextId(0), 0, mark).is_written
 }
 
 fn wait(queues: &mut SchedulingQueues, pod: PodId, plugin: Plugin) {
     let key = WaitingKey {
         job: JobId(0),
         incarnation: 1,
+        template: TemplateId::NONE,
         is_leader: false,
         domain: DomainId::NONE,
         rejecting: PluginSet::from([plugin]),
@@ -103,9 +104,9 @@ fn only_pods_that_an_event_may_help_are_requeued() {
         fail(&mut queues, PodId(pod), at_s(0.0));
         wait(&mut queues, PodId(pod), plugin);
     }
-    assert_eq!(queues.take_helped(NEVER_HELPED), []);
+    assert_eq!(queues.take_helped(|_| false, NEVER_HELPED), []);
     queues.remove(PodId(2));
-    let helped = queues.take_helped(|rejecting, _| rejecting.contains(&Plugin::NodeAffinity));
+    let helped = queues.take_helped(|_| false, |rejecting, _| rejecting.contains(&Plugin::NodeAffinity));
     assert_eq!(helped, [(PodId(0), 1)]);
     assert_eq!(queues.waiting().map(|(_, pod)| pod).collect::<Vec<_>>(), [PodId(1)]);
 }
@@ -128,7 +129,42 @@ fn equal_events_of_a_pod_become_a_series() {
     let written: Vec<bool> = (0..40).map(|nth| fail(&mut queues, PodId(0), at_s(60.0 * f64::from(nth)))).collect();
     let at: Vec<usize> = (0..40).filter(|nth| written[*nth]).collect();
     assert_eq!(at, [0, 1, 2, 32], "three Events, and an update of the series after 30 minutes");
-    assert!(queues.mark_unschedulable(PodId(0), TextId(1), ContextMark::default()), "another message");
+    let other = queues.mark_unschedulable(PodId(0), TextId(1), 0, ContextMark::default());
+    assert!(other.is_written && other.is_new_message, "another message");
+}
+
+#[test]
+fn events_about_one_version_of_a_pod_keep_the_first_message() {
+    let mut queues = queues();
+    // Message, version of the pod, time; whether the Event is stored with this message, and the condition is patched.
+    for (message, version, at, stored, patched) in [
+        (0, 1, 0.0, true, true),
+        (0, 2, 1.0, true, false),
+        (0, 2, 2.0, false, false),
+        (1, 2, 3.0, false, true),
+        (2, 3, 4.0, true, true),
+        (2, 4, 5.0, true, false),
+        // The recorder forgets an Event that was not repeated for six minutes, at a check every six minutes.
+        (3, 4, 719.0, false, true),
+        (3, 4, 1_079.0, false, false),
+        (3, 4, 1_800.0, true, false),
+    ] {
+        let mut mark = ContextMark::default();
+        mark.at = at_s(at);
+        let report = queues.mark_unschedulable(PodId(0), TextId(message), version, mark);
+        assert_eq!((report.is_new_event, report.is_new_message), (stored, patched), "{message} at {at} s");
+    }
+}
+
+#[test]
+fn a_pod_whose_victims_are_being_deleted_stays_when_an_event_may_help() {
+    let mut queues = queues();
+    for pod in [0, 1] {
+        fail(&mut queues, PodId(pod), at_s(0.0));
+        wait(&mut queues, PodId(pod), Plugin::NodeResourcesFit);
+    }
+    assert_eq!(queues.take_helped(|pod| pod == PodId(0), |_, _| true), [(PodId(1), 1)]);
+    assert_eq!(queues.take_helped(|_| false, |_, _| true), [(PodId(0), 1)]);
 }
 
 #[test]

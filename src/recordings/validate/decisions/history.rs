@@ -5,7 +5,7 @@
 use crate::validate::recording::JobRow;
 use serde_json::Value;
 use sim_api::spec::keys::RESTART_ATTEMPT;
-use sim_base::{JobId, JobSetId, PodId, SimTime};
+use sim_base::{JobId, JobSetId, SimTime};
 use sim_engine::record::{
     Body, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
 };
@@ -54,14 +54,10 @@ pub struct DecisionHistory {
     /// Numbers of ready, succeeded, failed, active and suspended Jobs over all replicatedJobs.
     counts: Vec<(SimTime, [u32; 5])>,
     pub events: BTreeSet<HistoryReport>,
-    /// Latest object of each pod id: its Job, index and incarnation.
-    pods: BTreeMap<PodId, (JobId, u32, u32)>,
     /// Whether each scripted action found its pod or node, by action index.
     pub action_found_object: BTreeMap<u32, bool>,
     /// Response of the API server to each request, by action index.
     pub responses: BTreeMap<u32, String>,
-    /// Names of Jobs, for Events that are not part of the records.
-    jobs: Vec<String>,
     /// Jobs that belong to no JobSet, in order of creation.
     other_jobs: Vec<(JobId, JobRow)>,
 }
@@ -153,19 +149,6 @@ impl DecisionHistory {
         &mut self.state
     }
 
-    fn pod_failed_scheduling(&mut self, pod: PodId, reason: &str, names: &RecordNames) {
-        let Some((job, index, incarnation)) = self.pods.get(&pod).copied() else {
-            return;
-        };
-        let name = names.pod(job, index, pod, incarnation);
-        self.events.insert(HistoryReport {
-            object: Some(format!("Pod/{name}")),
-            warning: true,
-            reason: "FailedScheduling".to_owned(),
-            message: reason.to_owned(),
-        });
-    }
-
     fn set_condition(&mut self, at: SimTime, kind: JobSetConditionType, status: bool, reason: &str) {
         let state = self.pending_state(at);
         let status_text = condition_status(status).to_owned();
@@ -190,9 +173,6 @@ pub fn condition_status(status: bool) -> &'static str {
 impl RecordSink for DecisionHistory {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let at = record.at;
-        for job in names.jobs.iter().skip(self.jobs.len()) {
-            self.jobs.push(job.name.clone());
-        }
         self.other_job(&record.body, names);
         match record.body {
             Body::RestartCounted { jobset: JOBSET, restarts, counted, .. } => {
@@ -210,12 +190,6 @@ impl RecordSink for DecisionHistory {
             Body::ReplicatedJobsStatus { jobset: JOBSET, ready, succeeded, failed, active, suspended } => {
                 let counts = [ready, succeeded, failed, active, suspended];
                 self.counts.push((at, counts));
-            }
-            Body::PodCreated { pod, incarnation, job, index, .. } => {
-                self.pods.insert(pod, (job, index, incarnation));
-            }
-            Body::PodUnschedulable { pod, reason } => {
-                self.pod_failed_scheduling(pod, names.text(reason), names);
             }
             Body::Fault { index, node, pod } => {
                 let result = node.is_some() || pod.is_some();
@@ -241,9 +215,8 @@ impl RecordSink for DecisionHistory {
     }
 
     fn event(&mut self, event: &StoredEvent) {
-        let name = self.jobs.get(event.job.ix()).map_or("?", String::as_str);
         self.events.insert(HistoryReport {
-            object: Some(format!("Job/{name}")),
+            object: Some(event.object.clone()),
             warning: event.warning,
             reason: event.reason.clone(),
             message: event.message.clone(),

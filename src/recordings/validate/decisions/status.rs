@@ -2,7 +2,7 @@
 
 use super::mask::VolatileMask;
 use super::{compare_lists, condition_text};
-use crate::validate::recording::{RecordedRun, RecordedStatus};
+use crate::validate::recording::{RecordedCondition, RecordedRun, RecordedStatus};
 use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_engine::record::{JobSetOutcome, ReplicatedJobStatus};
@@ -37,8 +37,11 @@ pub fn compare(
             out.push(RecordedDifference::new(path, recorded, simulated));
         }
     }
-    let recorded: Vec<String> =
-        status.conditions.iter().map(|c| format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message)).collect();
+    let recorded_text = |c: &RecordedCondition| {
+        let message = mask.mask_names(&c.message);
+        format!("{}={} {}: {message}", c.kind, c.status, c.reason)
+    };
+    let recorded: Vec<String> = status.conditions.iter().map(recorded_text).collect();
     let simulated: Vec<String> = jobset.conditions.iter().map(|c| condition_text(c, mask)).collect();
     compare_lists("status.conditions", &recorded, &simulated, out);
     compare_replicated_jobs(status, jobset, out);

@@ -8,6 +8,7 @@
 
 use super::DecisionRun;
 use super::admissions;
+use super::mask::VolatileMask;
 use super::sequence::{compared_until_s, recorded_states, state_text};
 use super::time_tolerance::TimeTolerance;
 use crate::validate::recording::{RecordedRun, RecordingKind};
@@ -90,11 +91,13 @@ pub fn status_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<Com
     pairs.map(moment).collect()
 }
 
-/// Pairs the nth step of an object and kind with the nth.
+/// Pairs the nth step of an object and kind with the nth. Where ties decide which Jobs are affected, all Jobs of a
+/// replicatedJob are one object.
 fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let start_s = run.history.created_s();
-    let recorded = step_times(&steps::recorded_steps(recording), 0.0);
-    let simulated = step_times(&run.steps.recorded_steps(recording, run.names), start_s);
+    let mask = VolatileMask::new(run.names, recording.kind);
+    let recorded = step_times(&steps::recorded_steps(recording), 0.0, &mask);
+    let simulated = step_times(&run.steps.recorded_steps(recording, run.names), start_s, &mask);
     let keys: BTreeSet<&(String, StepAction)> = recorded.keys().chain(simulated.keys()).collect();
     let mut moments = Vec::new();
     for key in keys {
@@ -121,16 +124,19 @@ fn other_jobset(recording: &RecordedRun, run: &DecisionRun<'_>, job: &str) -> Op
     is_other.then(|| jobset.to_owned())
 }
 
-fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAction), Vec<f64>> {
+fn step_times(
+    steps: &[RecordedStep], start_s: f64, mask: &VolatileMask,
+) -> BTreeMap<(String, StepAction), Vec<f64>> {
     let mut times: BTreeMap<(String, StepAction), Vec<f64>> = BTreeMap::new();
     for step in steps {
         if let (StepObject::Job(name), StepAction::Created | StepAction::Deleting | StepAction::Gone) =
             (&step.object, &step.action)
         {
-            let key = (name.clone(), step.action.clone());
-            times.entry(key).or_default().push(step.at_s - start_s);
+            let name = if mask.has_ties { mask.mask_names(name) } else { name.clone() };
+            times.entry((name, step.action.clone())).or_default().push(step.at_s - start_s);
         }
     }
+    times.values_mut().for_each(|times| times.sort_by(f64::total_cmp));
     times
 }
 

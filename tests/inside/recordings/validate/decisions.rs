@@ -111,7 +111,12 @@ fn history(more: &[(u64, Body)]) -> DecisionHistory {
     names.intern(NOT_FOUND);
     records.extend_from_slice(more);
     let mut history = play(&names, &records);
-    history.event(&StoredEvent { job: JobId(0), warning: false, reason: "Completed".into(), message: "x".into() });
+    history.event(&StoredEvent {
+        object: "Job/js-w-0".into(),
+        warning: false,
+        reason: "Completed".into(),
+        message: "x".into(),
+    });
     history
 }
 
@@ -132,6 +137,21 @@ fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistor
 #[test]
 fn an_equal_run_has_no_difference() {
     assert_eq!(paths(&recording(|_| {}), &outcome(), &history(&[])), [""; 0]);
+}
+
+/// Both sides are masked: which of equal victims fails first is a draw.
+#[test]
+fn conditions_of_a_cluster_are_compared_without_the_indexes_of_jobs() {
+    let recording = recording(|j| {
+        j["kind"] = json!("cluster");
+        j["status"]["conditions"][0]["message"] = json!("max (first failed job: js-w-0)");
+    });
+    let conditions = |message: &str| {
+        let mut outcome = outcome();
+        outcome.jobsets[0].conditions[0].message = message.to_owned();
+        paths(&recording, &outcome, &history(&[])).into_iter().filter(|path| path.contains("conditions")).count()
+    };
+    assert_eq!(["max (first failed job: js-w-0)", "min (first failed job: js-w-0)"].map(conditions), [0, 1]);
 }
 
 #[test]
