@@ -124,9 +124,7 @@ fn other_jobset(recording: &RecordedRun, run: &DecisionRun<'_>, job: &str) -> Op
     is_other.then(|| jobset.to_owned())
 }
 
-fn step_times(
-    steps: &[RecordedStep], start_s: f64, mask: &VolatileMask,
-) -> BTreeMap<(String, StepAction), Vec<f64>> {
+fn step_times(steps: &[RecordedStep], start_s: f64, mask: &VolatileMask) -> BTreeMap<(String, StepAction), Vec<f64>> {
     let mut times: BTreeMap<(String, StepAction), Vec<f64>> = BTreeMap::new();
     for step in steps {
         if let (StepObject::Job(name), StepAction::Created | StepAction::Deleting | StepAction::Gone) =
