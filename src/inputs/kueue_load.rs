@@ -22,9 +22,9 @@ const MANAGER: ClientLimits = ClientLimits { requests_per_s: 50.0, burst: 100 };
 const RUNNER: ClientLimits = ClientLimits { requests_per_s: 1000.0, burst: 2000 };
 /// Times of requests in the API server of Kueue's CI.
 ///
-/// Measured in the tas test with etcd 3.6 and kube-apiserver 1.36.3 on two 2.3 GHz cores. Statuses of queues, Events and
-/// nodes: the smallest response times of each kind. New Workloads and their statuses: what remains of the API server's CPU
-/// time of 518 s, by least squares over the numbers of requests in intervals of 20 s.
+/// Measured in the tas test with etcd 3.6 and kube-apiserver 1.36.3 on two 2.3 GHz cores. Statuses of queues, Events
+/// and nodes: the smallest response times of each kind. New Workloads and their statuses: the rest of the API server's
+/// CPU time of 518 s, by least squares over the numbers of requests in intervals of 20 s.
 const REQUESTS: LoadRequestTimes = LoadRequestTimes {
     creation: on_ci(1_900_000),
     workload: on_ci(11_300_000),
@@ -42,17 +42,17 @@ const WATCH: Duration = Duration::from_millis(2);
 /// Time of a cycle per head. Measured with Kueue's scheduler at ff69552, log level 2, on two 2.3 GHz cores: 3.9 ms for
 /// 30 heads that are admitted.
 const CYCLE_PER_HEAD: Duration = on_ci(130_000);
-/// Time that Kueue's CI needs for what takes a measured time on 2.3 GHz cores. Its CPUs are 1.89 times slower: in the
-/// baseline test Kueue took 139.4 s of CPU time there (kubernetes-sigs/kueue, pull request 2067, mean of five runs), and
-/// version 0.7.0 takes 73.9 s on those cores.
-const fn on_ci(measured_ns: u64) -> Duration {
-    Duration(measured_ns * 189 / 100)
-}
-
 /// Capacity of a node without one (`topology_generator.go`), in thousandths; the number of pods is fixed.
 const NODE: [(&str, i64); 3] = [("cpu", 96_000), ("memory", 256_000 << 30), ("pods", 110_000)];
 /// Most Workloads and nodes of a test.
 const LIMIT: u64 = 1_000_000;
+
+/// Returns the time that Kueue's CI needs for what takes a measured time on 2.3 GHz cores. Its CPUs are 1.89 times
+/// slower: in the baseline test Kueue took 139.4 s of CPU time there (kubernetes-sigs/kueue, pull request 2067, mean of
+/// five runs), and version 0.7.0 takes 73.9 s on those cores.
+const fn on_ci(measured_ns: u64) -> Duration {
+    Duration(measured_ns * 189 / 100)
+}
 
 /// Returns whether a text is a generator file: it has cohorts, which a scenario has not, and no kind.
 pub fn is_kueue_load(source: &SourceText) -> bool {

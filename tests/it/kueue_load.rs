@@ -99,7 +99,9 @@ fn classes_are_admitted_in_the_order_of_their_priorities() {
         assert_close(row.mean_time_to_observed_admission_s, mean, 0.5, class);
         assert_close(row.mean_time_to_finish_s, mean + 10.0, 0.5, class);
     }
-    assert_close(outcome.queue_classes["cq"].usage_percent, 90.0 * 100.0 / 99.0, 5.0, "usage");
+    // The status that shows an end is written 1 s after it, when the next Workload is tried, and again when Kueue
+    // observes it: the quota seems to be free for the time of one request.
+    assert_close(outcome.queue_classes["cq"].usage_percent, 100.0, 1.0, "usage");
 }
 
 #[test]
