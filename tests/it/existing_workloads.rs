@@ -270,7 +270,7 @@ fn the_pods_of_an_existing_workload_hold_their_nodes_until_its_job_stops() {
     let running = Dumped { reserved: Some(30), ..TUNE };
     let preempted = Dumped { priority: 0, ..running };
     let ends = "existingWorkloads: [{runTime: 1h}]";
-    let table: [(&str, Vec<Dumped>, &str, &str, usize, u64); 4] = [
+    let table = [
         ("an end frees them", vec![running], marked, ends, 16, 3_600),
         ("a preemption frees them", vec![preempted], marked, "", 16, 0),
         // Without the annotation, these pods could belong to any job.

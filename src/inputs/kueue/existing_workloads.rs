@@ -39,7 +39,7 @@ pub fn add_run_times(
                 (None, None) => workloads.iter().map(|w| w.namespace.as_str()).collect(),
             };
             let wanted = name.or(queue).or(namespace).unwrap_or_default();
-            error.nearest(&wanted, known.into_iter());
+            error.nearest(&wanted, known);
         }
     }
     report.finish()

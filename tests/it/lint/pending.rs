@@ -15,7 +15,7 @@ fn manifests_that_cannot_be_simulated_are_reported_as_such() {
     let pools = json!([{"name": "n-{node}", "nodesPerIsland": 2, "allocatable": {"cpu": 4}}]);
     let jobset = notation::jobset(&json!({}));
     let report = |objects: &[Value]| notation::objects_on_topology(objects, &pools).0;
-    assert_eq!(report(&[jobset.clone()]).not_simulated, None);
+    assert_eq!(report(std::slice::from_ref(&jobset)).not_simulated, None);
     let why = report(&[jobset.clone(), jobset.clone()]).not_simulated;
     assert!(why.as_ref().is_some_and(|why| why.contains("js")), "{why:?}");
     // What the API server rejects is a finding.
