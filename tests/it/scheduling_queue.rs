@@ -87,6 +87,38 @@ fn a_pod_is_retried_only_after_an_event_that_may_help() {
     assert!(played.nodes.contains(&("red-1".to_owned(), 1)), "{:?}", played.nodes);
 }
 
+/// Receives the Events that are stored.
+#[derive(Default)]
+struct StoredEvents(Vec<String>);
+
+impl RecordSink for StoredEvents {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
+
+    fn receives_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        self.0.push(format!("{} {}: {}", event.object, event.reason, event.message));
+    }
+}
+
+/// A pod keeps its object until the Job controller removes the finalizer; the scheduler meets it in its queue
+/// (`skipPodSchedule`).
+#[test]
+fn a_queued_pod_that_is_being_deleted_is_skipped_with_an_event() {
+    let more = "timing: {schedulerFixed: 1s}\nfaults:\n  - {at: 1500ms, deletePod: {pod: js-a-0-2}}\n\
+                stop: {at: 20s}";
+    let scenario = scenario(&[job("a", 3, 1, "priority: 0")], more).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    let mut stored = StoredEvents::default();
+    simulation.run(1, 0, &mut stored);
+    let skipped = stored.0.iter().filter(|event| event.contains("FailedScheduling"));
+    let skipped: Vec<&str> = skipped.filter_map(|event| event.split_once(": ")).map(|(_, message)| message).collect();
+    assert_eq!(skipped.len(), 1, "{:?}", stored.0);
+    assert!(skipped[0].starts_with("skip schedule deleting pod: default/js-a-0-2-"), "{skipped:?}");
+}
+
 /// Each pod that finishes may help the waiting pod, which needs a whole node: every failed attempt has its Event.
 #[test]
 fn every_failed_attempt_of_a_pod_has_an_event() {
