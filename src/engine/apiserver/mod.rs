@@ -27,7 +27,7 @@ pub use pod_admission::{job_object, known_classes, pod_rejection, post_rejection
 pub use pods::*;
 pub use stored::StoredObject;
 pub use volumes::{bind_claim_on_node, storage_objects};
-pub use workloads::{delete_workload, set_workload};
+pub use workloads::{QuotaChange, delete_workload, quota_changes, set_workload};
 
 use super::ctx::EngineContext;
 use crate::store::{ChangeKind, StoreChange};

@@ -5,7 +5,7 @@ use crate::ctx::EngineContext;
 use crate::record::Body;
 use crate::store::ChangeKind;
 use sim_api::spec::JobSet;
-use sim_base::JobSetId;
+use sim_base::{JobSetId, TextId};
 use sim_kueue::requests::FlavorResource;
 use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{Condition, Workload};
@@ -41,17 +41,35 @@ pub fn delete_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
 
 /// Records the quota of each resource that changed.
 fn record_quota(ctx: &mut EngineContext<'_>, jobset: JobSetId, (old, new): (Option<&Workload>, Option<&Workload>)) {
+    for change in quota_changes(ctx, old, new) {
+        let QuotaChange { queue, flavor, resource, amount } = change;
+        ctx.emit(Body::WorkloadQuota { jobset, queue, flavor, resource, amount });
+    }
+}
+
+/// The quota of a resource in a flavor that a Workload holds after a change.
+pub struct QuotaChange {
+    pub queue: TextId,
+    pub flavor: TextId,
+    pub resource: TextId,
+    pub amount: TextId,
+}
+
+/// Returns the quota of each resource that changed between two states of a Workload.
+pub fn quota_changes(ctx: &mut EngineContext<'_>, old: Option<&Workload>, new: Option<&Workload>) -> Vec<QuotaChange> {
     let usage = |workload: Option<&Workload>| workload.map(held_quota).unwrap_or_default();
     let (before, after) = (usage(old), usage(new));
     let holder = new.filter(|w| w.status.admission.is_some()).or(old);
-    let Some(admission) = holder.and_then(|w| w.status.admission.as_ref()) else { return };
+    let Some(admission) = holder.and_then(|w| w.status.admission.as_ref()) else { return Vec::new() };
     let queue = ctx.intern(&admission.cluster_queue);
     let all: BTreeSet<&FlavorResource> = before.keys().chain(after.keys()).collect();
-    for fr in all.into_iter().filter(|fr| before.get(fr) != after.get(fr)) {
+    let changed = all.into_iter().filter(|fr| before.get(fr) != after.get(fr));
+    let change = |fr: &FlavorResource| {
         let amount = after.get(fr).copied().unwrap_or_default().text(&fr.resource);
         let (flavor, resource, amount) = (ctx.intern(&fr.flavor), ctx.intern(&fr.resource), ctx.intern(&amount));
-        ctx.emit(Body::WorkloadQuota { jobset, queue, flavor, resource, amount });
-    }
+        QuotaChange { queue, flavor, resource, amount }
+    };
+    changed.map(change).collect()
 }
 
 /// Suspends a new JobSet that Kueue manages, like the webhook of Kueue.

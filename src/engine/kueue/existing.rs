@@ -15,11 +15,8 @@ use sim_api::spec::kueue::KueueObjects;
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, JobSetId, SimTime, TextId};
 use sim_kueue::control::{JobView, Patch, PatchKind, reconcile_job};
-use sim_kueue::requests::FlavorResource;
-use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{Condition, ConditionType, Workload, WorkloadKey};
 use sim_policy::topology::HeldOnNode;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Key of the first existing Workload. Smaller keys are ids of JobSets.
@@ -323,15 +320,8 @@ impl KueueController {
             return;
         }
         let workload = self.existing_name(ctx, index);
-        let usage = |workload: Option<&Workload>| workload.map(held_quota).unwrap_or_default();
-        let (before, after) = (usage(old), usage(new));
-        let holder = new.filter(|w| w.status.admission.is_some()).or(old);
-        let Some(admission) = holder.and_then(|w| w.status.admission.as_ref()) else { return };
-        let queue = ctx.intern(&admission.cluster_queue);
-        let all: BTreeSet<&FlavorResource> = before.keys().chain(after.keys()).collect();
-        for fr in all.into_iter().filter(|fr| before.get(fr) != after.get(fr)) {
-            let amount = after.get(fr).copied().unwrap_or_default().text(&fr.resource);
-            let (flavor, resource, amount) = (ctx.intern(&fr.flavor), ctx.intern(&fr.resource), ctx.intern(&amount));
+        for change in apiserver::quota_changes(ctx, old, new) {
+            let apiserver::QuotaChange { queue, flavor, resource, amount } = change;
             ctx.emit(Body::ExistingQuota { workload, queue, flavor, resource, amount });
         }
     }
