@@ -66,8 +66,8 @@ fn lint_prints_the_pods_that_stay_pending_with_the_smallest_change() {
         out,
         "error[pods-stay-pending]: pods stay Pending, because no node can run them: 2 of 6 pods of
   replicatedJob \"serve\": 0/4 nodes are available: 4 node(s) didn't have free ports for the requested
-  pod ports. Smallest change: free host port 8080/TCP on the node; 4 nodes qualify: v5p-0-0 to
-  v5p-0-3
+  pod ports. Smallest change: free host port 8080/TCP on the node or add a node (one pod per node
+  can use it); 4 nodes qualify: v5p-0-0 to v5p-0-3
   --> tests/it/words/host-ports.yaml:16:13
    |
 16 |             containers: [{name: serve, image: \"serve:1\", ports: [{containerPort: 80, hostPor...

@@ -73,7 +73,10 @@ pub fn steps(
                 let own =
                     cycle.pod.host_ports.iter().filter(|port| used.iter().any(|other| other.conflicts_with(port)));
                 let ports: Vec<String> = own.map(ToString::to_string).collect();
-                texts.push(format!("free host port {} on the node", ports.join(" and ")));
+                texts.push(format!(
+                    "free host port {} on the node or add a node (one pod per node can use it)",
+                    ports.join(" and ")
+                ));
                 cost += POD_COST;
             }
             Plugin::NodeResourcesFit => cost += resource_steps(cycle, blockers, (node, rejection), &mut texts),

@@ -152,7 +152,7 @@ fn pods_that_take_room_or_repel_the_pod_are_named() {
         (vec![cpu("1"), cpu("1")], cpu("1"), "remove a pod from the node"),
         (vec![json!({})], json!({"affinity": {"podAntiAffinity": {required: term}}}), "remove pod o0 from zone=a"),
         (vec![json!({"affinity": {"podAntiAffinity": {required: term}}})], json!({}), "remove pod o0 from zone=a"),
-        (vec![port.clone()], port, "free host port 80/TCP on the node"),
+        (vec![port.clone()], port, "free host port 80/TCP on the node or add a node (one pod per node can use it)"),
         (vec![json!({})], spread, "relax the topology spread constraints of the pod"),
     ] {
         let mut cluster = cluster(&[json!({"metadata": {"labels": {"zone": "a"}}})]);

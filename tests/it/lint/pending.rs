@@ -75,7 +75,8 @@ fn the_finding_has_the_sentence_of_the_scheduler_and_the_smallest_change() {
             one(3, json!({}), port()),
             Some(
                 "error 2 of 6 pods of replicatedJob \"w\": 0/4 nodes are available: 4 node(s) didn't have free ports for \
-                 the requested pod ports. Smallest change: free host port 80/TCP on the node; 4 nodes qualify",
+                 the requested pod ports. Smallest change: free host port 80/TCP on the node or add a node (one pod \
+                 per node can use it); 4 nodes qualify",
             ),
         ),
         (one(1, apart("rack", "a"), json!({})), None),
