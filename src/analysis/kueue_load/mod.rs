@@ -6,6 +6,7 @@
 //! random numbers.
 
 mod clients;
+mod events;
 mod generator;
 mod objects;
 mod outcome;

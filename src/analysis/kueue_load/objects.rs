@@ -28,6 +28,7 @@ pub fn objects(test: &KueueLoadTest) -> (KueueObjects, Vec<GeneratedQueue<'_>>) 
         levels: topology.levels.iter().map(|level| level.label.clone()).collect(),
     }));
     objects.configuration.wait_for_pods_ready = None;
+    objects.configuration.behavior = test.manager.behavior;
     let mut queues = Vec::new();
     for cohorts in &test.cohorts {
         for cohort in (0..cohorts.count).map(|index| format!("{}-{index}", cohorts.class)) {

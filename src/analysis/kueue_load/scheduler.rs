@@ -6,7 +6,7 @@
 //! its reason, for which the cycle waits as well.
 
 use super::start::KUEUE_RECONCILES;
-use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World};
+use super::world::{LoadClient, LoadEvent, LoadRequest, PendingRequest, WorkloadChange, World};
 use sim_base::Duration;
 use sim_kueue::control::{Patch, PatchKind};
 use sim_kueue::cycle::{CycleResult, Entry, Outcome, next_pause};
@@ -90,7 +90,7 @@ impl World<'_> {
     fn send_preemptions(&mut self, mut patches: VecDeque<Patch>) {
         while self.scheduler.unanswered < PARALLEL_PREEMPTIONS {
             let Some(patch) = patches.pop_front() else { return };
-            if self.preempted.insert(patch.key) {
+            if self.preempted.insert(patch.key) || !self.test.manager.behavior.expects_preemptions {
                 self.send_patch(LoadClient::Scheduler, patch);
             }
         }
@@ -109,6 +109,8 @@ impl World<'_> {
         let newest = self.manager.workload(patch.key);
         if newest.is_some_and(|newest| patch.apply(newest, self.now).is_some()) {
             self.send_patch(LoadClient::Scheduler, patch);
+        } else {
+            self.record_events(&patch);
         }
     }
 
@@ -117,6 +119,28 @@ impl World<'_> {
         let sent = self.workload_client.take(self.now);
         let (key, change) = (patch.key, WorkloadChange::Patch(patch));
         self.send(sent, PendingRequest { client, key, change, decided: self.now });
+    }
+
+    /// Records the Events after the response to a change by the scheduler: of an admission (`admit` in
+    /// `pkg/scheduler/scheduler.go`), of a preemption (`IssuePreemptions` in `pkg/scheduler/preemption/preemption.go`
+    /// and `Evict` in `pkg/workload/evict/evict.go`), and of a Workload that is not admitted (`requeueAndUpdate`).
+    pub fn record_events(&mut self, patch: &Patch) {
+        let own = patch.key;
+        let events = match &patch.kind {
+            PatchKind::Admit { .. } => vec![(own, "QuotaReserved"), (own, "Admitted")],
+            PatchKind::Preempt { preemptor, .. } => {
+                vec![(own, "EvictedDueToPreempted"), (own, "Preempted"), (*preemptor, "PreemptedWorkload")]
+            }
+            PatchKind::Pending { reason, .. } => vec![(own, *reason)],
+            PatchKind::Evict { .. } => Vec::new(),
+        };
+        for (key, reason) in events {
+            let version = self.manager.workload(key);
+            let sent = version.and_then(|version| self.event_recorder.record(key, version, reason, self.now));
+            if let Some(sent) = sent {
+                self.ask(sent, LoadRequest::Event);
+            }
+        }
     }
 
     pub fn scheduler_answered(&mut self) {
@@ -190,3 +214,7 @@ impl World<'_> {
         self.run_workers();
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/inside/analysis/kueue_load/events.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The event loop: the API server, its watches, and the programs that use it.
 
 use super::clients::{ApiServer, RateLimit};
+use super::events::EventRecorder;
 use super::generator::Generator;
 use super::objects::{nodes, objects};
 use super::queues::{QUEUE_KINDS, QueueKind, QueueReconciler};
@@ -16,9 +17,6 @@ use sim_kueue::workload::{Workload, WorkloadKey};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
-
-/// Reasons of the Events of an admission (`admit` in `pkg/scheduler/scheduler.go`).
-const ADMISSION_EVENTS: [&str; 2] = ["QuotaReserved", "Admitted"];
 
 /// What happens next. Events at one time happen in the order in which they were scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,7 +128,7 @@ pub struct World<'a> {
     next_request: usize,
     /// Rate limit of Kueue's client for Workloads.
     pub workload_client: RateLimit,
-    event_client: RateLimit,
+    pub event_recorder: EventRecorder,
     /// Changes under way to Kueue and to the runner.
     to_kueue: VecDeque<(WorkloadKey, Arc<Workload>)>,
     to_runner: VecDeque<(WorkloadKey, Arc<Workload>)>,
@@ -170,7 +168,7 @@ impl<'a> World<'a> {
             requests: BTreeMap::new(),
             next_request: 0,
             workload_client: RateLimit::new(test.manager.client),
-            event_client: RateLimit::new(test.manager.client),
+            event_recorder: EventRecorder::new(test),
             to_kueue: VecDeque::new(),
             to_runner: VecDeque::new(),
             assumed: BTreeSet::new(),
@@ -291,20 +289,17 @@ impl World<'_> {
         if let Some(new) = new {
             self.set_workload(request.key, new);
         }
+        let is_admission = request.client == LoadClient::Admission;
+        if let WorkloadChange::Patch(patch) = &request.change
+            && (is_stored || !is_admission)
+        {
+            self.record_events(patch);
+        }
         match request.client {
-            LoadClient::Admission if is_stored => self.record_events(),
             LoadClient::Admission => {}
             LoadClient::Scheduler => self.scheduler_answered(),
             LoadClient::WorkloadReconciler => self.reconciler_answered(request.key, is_stored),
             LoadClient::Runner => self.runner_answered(request.key, is_stored),
-        }
-    }
-
-    /// Kueue records the Events of an admission with a client of its own.
-    fn record_events(&mut self) {
-        for _ in ADMISSION_EVENTS {
-            let sent = self.event_client.take(self.now);
-            self.ask(sent, LoadRequest::Event);
         }
     }
 
@@ -341,7 +336,9 @@ impl World<'_> {
     /// Schedules the retries that changes request, and the next cycle.
     pub fn queues_changed(&mut self) {
         for root in self.manager.take_wakes() {
-            if self.retries.insert(root) {
+            if !self.test.manager.behavior.batches_retries {
+                self.manager.wake(root, self.now);
+            } else if self.retries.insert(root) {
                 self.schedule(self.now + REQUEUE_DELAY, LoadEvent::Retry { root });
             }
         }

@@ -3,7 +3,7 @@
 use crate::schema::definitions::kueue::CONFIGURATION_V1BETA1;
 use crate::{read, text::node::YamlNode};
 use sim_api::spec::kueue::{
-    AdmissionFairSharing, FairSharingStrategy, KueueConfiguration, KueueResources, RequeuingStrategy,
+    AdmissionFairSharing, FairSharingStrategy, KueueBehavior, KueueConfiguration, KueueResources, RequeuingStrategy,
     RequeuingTimestamp, ResourceTransformation, WaitForPodsReady,
 };
 use sim_base::Duration;
@@ -20,6 +20,7 @@ pub fn configuration(node: &YamlNode) -> KueueConfiguration {
         fair_sharing: node.get("fairSharing").and_then(|sharing| fair_sharing(sharing, is_old)),
         admission_fair_sharing: node.get("admissionFairSharing").map(admission_fair_sharing),
         resources: node.get("resources").map(resources).unwrap_or_default(),
+        behavior: KueueBehavior::default(),
     }
 }
 

@@ -69,7 +69,11 @@ impl Manager {
     ) -> Manager {
         let readiness = objects.configuration.wait_for_pods_ready.as_ref();
         let timestamp = readiness.map(|config| config.requeuing.timestamp).unwrap_or_default();
-        let queue = |queue: &ClusterQueue| PendingQueue::new(queue.queueing_strategy, timestamp);
+        let queue = |queue: &ClusterQueue| {
+            let mut pending = PendingQueue::new(queue.queueing_strategy, timestamp);
+            pending.behavior = objects.configuration.behavior;
+            pending
+        };
         let mut local_index = LocalQueueNames::new();
         for (index, local) in objects.local_queues.iter().enumerate() {
             local_index.entry(local.namespace.clone()).or_default().entry(local.name.clone()).or_insert(index);
@@ -356,6 +360,7 @@ impl Manager {
                 now,
             },
             ignores_undeclared: configuration.resources.ignore_undeclared,
+            behavior: configuration.behavior,
             blocks_admission: readiness.is_some_and(|config| config.block_admission) && !all_ready,
             validate,
         }

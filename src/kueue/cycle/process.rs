@@ -176,8 +176,10 @@ impl Cycle<'_> {
     fn refresh(&self, entry: &mut Entry, snapshot: &mut Snapshot) -> (Usage, bool) {
         let usage = entry.usage(snapshot);
         let fits = self.fits(entry.info.queue, &usage, &entry.targets, snapshot);
-        let overlaps = self.preempts_any(&entry.targets);
-        if !overlaps && fits != FitsCheck::NoTopology {
+        let behavior = &self.config.behavior;
+        let overlaps = behavior.recomputes_targets && self.preempts_any(&entry.targets);
+        let is_misplaced = behavior.recomputes_placements && fits == FitsCheck::NoTopology;
+        if !overlaps && !is_misplaced {
             return (usage, fits == FitsCheck::Fits);
         }
         let nominated = entry.nominated_flavors();

@@ -2,7 +2,7 @@
 
 use super::rank::Rank;
 use crate::workload::{ConditionType, Info, Workload, WorkloadKey, reasons};
-use sim_api::spec::kueue::{QueueingStrategy, RequeuingTimestamp};
+use sim_api::spec::kueue::{KueueBehavior, QueueingStrategy, RequeuingTimestamp};
 use sim_base::SimTime;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,7 @@ struct PreemptorState {
 pub struct PendingQueue {
     pub strategy: QueueingStrategy,
     pub timestamp: RequeuingTimestamp,
+    pub behavior: KueueBehavior,
     active: BTreeMap<WorkloadKey, Info>,
     /// Order of the active Workloads.
     ranks: BTreeSet<Rank>,
@@ -61,6 +62,7 @@ impl PendingQueue {
         PendingQueue {
             strategy,
             timestamp,
+            behavior: KueueBehavior::default(),
             active: BTreeMap::new(),
             ranks: BTreeSet::new(),
             inadmissible: BTreeMap::new(),
@@ -149,7 +151,7 @@ impl PendingQueue {
     /// with its newest state at the end of the cycle (`PushOrUpdate` in `pkg/cache/queue/cluster_queue.go`).
     pub fn push_or_update(&mut self, mut info: Info, now: SimTime) {
         let key = info.key;
-        if self.in_cycle == Some(key) {
+        if self.behavior.holds_head_in_cycle && self.in_cycle == Some(key) {
             return;
         }
         if let Some(tracked) = self.get(key).filter(|tracked| tracked.shape == info.shape) {
@@ -221,7 +223,7 @@ impl PendingQueue {
         let shape = info.shape;
         self.add_inadmissible(info);
         let is_final = matches!(reason, RequeueReason::NoFit | RequeueReason::PreemptionNoCandidates);
-        if is_final && self.strategy == QueueingStrategy::BestEffortFifo {
+        if is_final && self.behavior.skips_equal_shapes && self.strategy == QueueingStrategy::BestEffortFifo {
             let quota_reason = if quota_reason.is_empty() { reasons::PENDING_EVALUATION } else { quota_reason };
             self.failed_shapes.insert(shape, quota_reason);
             self.bypass(shape);

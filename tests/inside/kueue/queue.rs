@@ -2,7 +2,7 @@
 
 use super::{PendingQueue, RequeueReason};
 use crate::workload::{Info, Workload, WorkloadKey, WorkloadStatus};
-use sim_api::spec::kueue::{KueueConfiguration, QueueingStrategy, RequeuingTimestamp};
+use sim_api::spec::kueue::{KueueBehavior, KueueConfiguration, QueueingStrategy, RequeuingTimestamp};
 use sim_base::SimTime;
 use std::sync::Arc;
 
@@ -41,6 +41,26 @@ fn a_change_of_the_head_during_its_cycle_does_not_return_it_to_the_queue() {
     assert_eq!((queue.len(), queue.has_active()), (1, false), "it waits for an event");
     queue.push_or_update(info(0, 7), SimTime::ZERO);
     assert!(queue.has_active(), "it returned, and a changed priority makes it active");
+}
+
+#[test]
+fn before_2026_03_02_a_change_of_the_head_returns_it_during_its_cycle() {
+    let (mut queue, _) = in_cycle();
+    queue.behavior = KueueBehavior::on("2026-03-01");
+    queue.push_or_update(info(0, 5), SimTime::ZERO);
+    assert!(queue.has_active());
+}
+
+#[test]
+fn workloads_with_the_shape_of_one_that_failed_are_tried_on_days_without_equivalence_hashing() {
+    let cases = [("2026-03-05", true), ("2026-03-18", false), ("2026-03-19", true), ("2026-05-13", false)];
+    for (day, is_tried) in cases {
+        let (mut queue, head) = in_cycle();
+        queue.behavior = KueueBehavior::on(day);
+        queue.push_or_update(info(1, 0), SimTime::ZERO);
+        queue.requeue(head, RequeueReason::NoFit, "", SimTime::ZERO);
+        assert_eq!(queue.has_active(), is_tried, "{day}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Configuration of Kueue's manager, as far as decisions depend on it.
 
+use super::KueueBehavior;
 use crate::spec::ResourceAmounts;
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ pub struct KueueConfiguration {
     pub fair_sharing: Option<Vec<FairSharingStrategy>>,
     pub admission_fair_sharing: Option<AdmissionFairSharing>,
     pub resources: KueueResources,
+    pub behavior: KueueBehavior,
 }
 
 impl Default for KueueConfiguration {
@@ -24,6 +26,7 @@ impl Default for KueueConfiguration {
             fair_sharing: None,
             admission_fair_sharing: None,
             resources: KueueResources::default(),
+            behavior: KueueBehavior::default(),
         }
     }
 }

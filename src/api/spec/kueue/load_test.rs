@@ -1,6 +1,6 @@
 //! A performance test of Kueue's scheduler, as its generator describes it.
 
-use super::{ClusterQueuePreemption, PreemptionPolicy};
+use super::{ClusterQueuePreemption, KueueBehavior, PreemptionPolicy};
 use sim_base::Duration;
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub struct ClientLimits {
 /// Kueue's manager in the test.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct LoadManager {
+    pub behavior: KueueBehavior,
     pub client: ClientLimits,
     pub requests: LoadRequestTimes,
     /// Number of requests that the API server handles at a time.
@@ -48,7 +49,8 @@ pub struct LoadRequestTimes {
     pub cluster_queue: Duration,
     pub local_queue: Duration,
     pub event: Duration,
-    /// A request about a node, a namespace or another small object.
+    /// A request about a node, a namespace or another small object, with the time of the client, which waits for the
+    /// response before the next one.
     pub other: Duration,
 }
 

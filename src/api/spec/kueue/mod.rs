@@ -1,6 +1,7 @@
 //! The objects of Kueue (`kueue.x-k8s.io/v1beta2`) and its configuration (`config.kueue.x-k8s.io/v1beta2`), after
 //! defaulting.
 
+pub mod behavior;
 pub mod cluster_queue;
 pub mod cohort;
 pub mod configuration;
@@ -9,6 +10,7 @@ pub mod load_test;
 pub mod local_queue;
 pub mod stored_workload;
 
+pub use behavior::KueueBehavior;
 pub use cluster_queue::*;
 pub use cohort::Cohort;
 pub use configuration::*;

@@ -1,7 +1,7 @@
 //! Field table of the generator files of Kueue's performance tests (`test/performance/scheduler/configs`).
 
 use crate::schema::field_type::FieldType::{Amount, Int, NonEmpty, Number, Object, OneOf, Str};
-use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, field, inert};
+use crate::schema::field_type::{COUNT, FieldSchema, FieldType, INT32, ObjectSchema, field, inert};
 
 /// Milliseconds of at most 1,000 hours.
 const MILLISECONDS: FieldType = Int(0, 3_600_000_000);
@@ -14,7 +14,7 @@ pub static KUEUE_LOAD: ObjectSchema = ObjectSchema {
         field("topology", Object(&TOPOLOGY)).doc("Nodes in a tree of domains."),
         field("resourceFlavor", Object(&FLAVOR)).doc("The only ResourceFlavor."),
         field("cohorts", NonEmpty(&Object(&COHORTS))).doc("Cohorts with queues and Workloads.").required(),
-        field("manager", Object(&CLIENT)).doc("Rate limit of Kueue's client. Not a field of Kueue's files."),
+        field("manager", Object(&MANAGER)).doc("Kueue's manager. Not a field of Kueue's files."),
         field("runner", Object(&CLIENT)).doc("Rate limit of the client that creates and ends the Workloads."),
     ],
 };
@@ -90,7 +90,18 @@ static TEMPLATE: ObjectSchema = ObjectSchema {
     ],
 };
 
-static CLIENT: ObjectSchema = ObjectSchema {
-    kind: "KueueLoadClient",
-    fields: &[field("requestsPerSecond", Number(0.01, 1e6)).required(), field("burst", Int(1, 1_000_000)).required()],
+const LIMITS: [FieldSchema; 2] = [
+    field("requestsPerSecond", Number(0.01, 1e6)).doc("Rate limit for each kind of objects."),
+    field("burst", Int(1, 1_000_000)).doc("Requests that do not wait after a pause."),
+];
+
+static CLIENT: ObjectSchema = ObjectSchema { kind: "KueueLoadClient", fields: &[LIMITS[0], LIMITS[1]] };
+
+static MANAGER: ObjectSchema = ObjectSchema {
+    kind: "KueueLoadManager",
+    fields: &[
+        LIMITS[0],
+        LIMITS[1],
+        field("mainBranchOn", Str).doc("Day whose state of Kueue's main branch is simulated.").example("2026-02-24"),
+    ],
 };
