@@ -22,8 +22,8 @@ impl EventRecorder {
         EventRecorder { client: RateLimit::new(test.manager.client), recorded: BTreeMap::new() }
     }
 
-    /// Records an Event about a version of a Workload. Returns the time at which the request is sent, or `None` if there
-    /// is no request.
+    /// Records an Event about a version of a Workload. Returns the time at which the request is sent. `None` means that
+    /// there is none.
     pub fn record(
         &mut self, key: WorkloadKey, version: &Arc<Workload>, reason: &'static str, now: SimTime,
     ) -> Option<SimTime> {
