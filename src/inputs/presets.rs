@@ -15,7 +15,7 @@ use super::text::node::YamlNode;
 pub use preset_data::DEFAULT_PRESET;
 use preset_data::{CONTROL_PLANE, document};
 use sim_api::spec::timing::{KubeletTiming, RealKubelet, SchedulerCost};
-use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, TimingSpec};
+use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, SchedulerTies, TimingSpec};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use std::sync::LazyLock;
@@ -54,6 +54,7 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
         concurrent_job_syncs: value("kubeControllerManager.concurrentJobSyncs")? as u32,
         concurrent_gc_syncs: value("kubeControllerManager.concurrentGcSyncs")? as u32,
         kube_scheduler: rate("kubeScheduler")?,
+        ties: SchedulerTies::default(),
         jobset_manager: rate("jobsetManager")?,
         api_server_concurrency: value("apiServerConcurrency")? as u32,
         node_requests_per_s: value("nodeRequestsPerSecond")?,

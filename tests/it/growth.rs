@@ -33,6 +33,7 @@ topology:
 controlPlane:
   preset: stock
   kubeControllerManager: {{qps: 10, burst: 10}}
+  kubeScheduler: {{ties: InOrder}}
 jobSets:
   - manifest: jobset.yaml
 faults:

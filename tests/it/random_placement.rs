@@ -5,6 +5,7 @@
 use crate::support;
 use sim_api::spec::{NodePool, ScenarioSpec, TaintEffect, TaintSpec};
 use sim_engine::record::{Body, KeepSink};
+use std::collections::{BTreeMap, BTreeSet};
 
 const JOBSETS: u64 = 30;
 const CLUSTERS_PER_JOBSETS: u64 = 10;
@@ -122,8 +123,8 @@ fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
     assert!(placed > 3_000, "{placed} pods were placed");
 }
 
-/// Returns the numbers of the nodes of two pods: nodes 0 and 1 are in one zone, node 2 in another.
-fn nodes_of_two_pods(network: &str) -> Vec<u32> {
+/// Returns the sorted numbers of the nodes of two pods: nodes 0 and 1 are in one zone, node 2 in another.
+fn nodes_of_two_pods(network: &str, seed: u64) -> Vec<u32> {
     let text = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: zones}\ntopology:\n  apiVersion: \
                 jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: zones}\n  pools: [{name: p, count: 1, \
                 nodesPerIsland: 2, allocatable: {cpu: 4}, labels: {topology.kubernetes.io/zone: a}}, {name: q, count: 1, \
@@ -138,16 +139,30 @@ fn nodes_of_two_pods(network: &str) -> Vec<u32> {
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut sink = KeepSink::default();
-    simulation.run(1, 0, &mut sink);
+    simulation.run(seed, 0, &mut sink);
     let bound = sink.0.iter().filter_map(|record| match record.body {
         Body::PodBound { node, .. } => Some(node.0),
         _ => None,
     });
-    bound.collect()
+    let mut nodes: Vec<u32> = bound.collect();
+    nodes.sort_unstable();
+    nodes
 }
 
 #[test]
 fn pods_that_a_service_selects_are_spread_over_zones() {
-    assert_eq!(nodes_of_two_pods(""), [0, 2]);
-    assert_eq!(nodes_of_two_pods("  network: {enableDNSHostnames: false}\n"), [0, 1]);
+    let spread = BTreeSet::from_iter((1..=40).map(|seed| nodes_of_two_pods("", seed)));
+    assert_eq!(spread, BTreeSet::from([vec![0, 2], vec![1, 2]]), "one pod per zone, on either node of the first");
+}
+
+#[test]
+fn equal_nodes_are_drawn_with_equal_probability() {
+    let mut pairs = BTreeMap::new();
+    for seed in 1..=300 {
+        *pairs.entry(nodes_of_two_pods("  network: {enableDNSHostnames: false}\n", seed)).or_insert(0) += 1;
+    }
+    // Each pair is expected in a third of the runs; three standard deviations are 24.5.
+    let (expected, counts): (Vec<Vec<u32>>, Vec<i32>) = pairs.into_iter().unzip();
+    assert_eq!(expected, [[0, 1], [0, 2], [1, 2]]);
+    assert!(counts.iter().all(|count| (76..=124).contains(count)), "{counts:?}");
 }

@@ -75,7 +75,7 @@ impl<'a> Case<'a> {
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: reduced}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
              [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 15m, blocking: 600ms, commitDelay: 1m, \
-             restore: 3m}}, initialization: 2m}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
+             restore: 3m}}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
             self.pools, self.faults, self.rest
         );
         let (jobs, pods) = self.jobs;

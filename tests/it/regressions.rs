@@ -13,7 +13,7 @@ use crate::checker::Checker;
 use crate::support;
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::restarts::restart::CauseKind;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{ScenarioSpec, SchedulerTies};
 use sim_engine::record::*;
 
 pub const POD: &str = "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
@@ -284,7 +284,8 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
     let root = |action: &str| {
         let faults = format!("faults:\n- {{at: 60s, {action}}}\nstop: {{at: 10m}}");
         let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
-        let scenario = scenario(4, "0s", &faults, &jobset);
+        let mut scenario = scenario(4, "0s", &faults, &jobset);
+        scenario.control_plane.ties = SchedulerTies::InOrder;
         let mut simulation = support::simulation(&scenario);
         let mut fold = RestartFold::new(&scenario);
         let outcome = simulation.run(1, 0, &mut fold);
@@ -320,7 +321,8 @@ fn followers_that_are_rejected_indefinitely_have_the_reason_by_name() {
         "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\nspec:\n  replicatedJobs:\n{jobs}"
     );
     let text = |script: &str| {
-        let script = format!("faults:\n{script}\nstop: {{at: 10m}}");
+        let script =
+            format!("controlPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaults:\n{script}\nstop: {{at: 10m}}");
         play(8, &script, &exclusive).0.blocked.join("\n")
     };
     let orphan = text("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");

@@ -1,6 +1,7 @@
 //! Slices of TPU cubes that are formed again after the loss of a cube (`sliceFormation`).
 
 use crate::support;
+use sim_api::spec::SchedulerTies;
 use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +59,9 @@ impl RecordSink for Records {
 }
 
 fn play(text: &str) -> SliceRun {
-    let scenario = support::parse_with(text, &[("js.yaml", JOBSET)]).unwrap_or_else(|e| panic!("{e}"));
+    let mut scenario = support::parse_with(text, &[("js.yaml", JOBSET)]).unwrap_or_else(|e| panic!("{e}"));
+    // The pods on a lost node, and so the times, are the same in all cases.
+    scenario.control_plane.ties = SchedulerTies::InOrder;
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut records = Records::default();

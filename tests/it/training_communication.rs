@@ -13,7 +13,8 @@ use sim_engine::faults::draw_faults;
 use sim_engine::record::{Body, RunOutcome, StepOutcome, TrainingPhase};
 use sim_report::console::main_events::event_lines;
 
-const TOPOLOGY: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: communication}\ntopology:
+const TOPOLOGY: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: communication}\n\
+                        controlPlane: {kubeScheduler: {ties: InOrder}}\ntopology:
   apiVersion: jobset-sim/v1alpha1
   kind: Topology
   metadata: {name: t}

@@ -5,7 +5,7 @@ use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::timing::{KubeletTiming, SchedulerCost};
 use sim_api::spec::{
     ClientRate, ControlPlane, FaultAction, FaultTime, FeatureGates, JobSet, KubeVersion, PlacementRepair, ScenarioSpec,
-    ScriptedFault, StopSpec, StopWhen, SubmittedJobSet, TimingSpec, TopologySpec,
+    SchedulerTies, ScriptedFault, StopSpec, StopWhen, SubmittedJobSet, TimingSpec, TopologySpec,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -27,6 +27,7 @@ fn scenario() -> ScenarioSpec {
             concurrent_job_syncs: 5,
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
+            ties: SchedulerTies::Draw,
             jobset_manager: rate,
             api_server_concurrency: 600,
             node_requests_per_s: 1000.0,

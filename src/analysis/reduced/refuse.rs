@@ -4,7 +4,7 @@
 use super::slots::SlotTable;
 use sim_api::spec::{
     AcceleratorPrice, FailurePolicyAction, LossSpec, MachineBilling, NodePool, RandomAction, RandomFaults,
-    RestartStrategy, ScenarioSpec, StartupPolicyOrder, StopWhen,
+    RestartStrategy, ScenarioSpec, SchedulerTies, StartupPolicyOrder, StopWhen,
 };
 use sim_base::Duration;
 use sim_engine::faults::FaultState;
@@ -161,6 +161,12 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     refuse(
         listed.any(|node| !node.taints.is_empty() || !node.allocatable.is_empty() || !node.occupied.is_empty()),
         "nodes that differ from their pool in taints or resources",
+    );
+    let slots = SlotTable::new(scenario);
+    refuse(
+        slots.nodes.len() > slots.needed && scenario.control_plane.ties == SchedulerTies::Draw,
+        "a random choice between equal nodes, because the cluster has more nodes than the JobSet needs; set \
+         controlPlane.kubeScheduler.ties to InOrder",
     );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;

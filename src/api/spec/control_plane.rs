@@ -25,6 +25,7 @@ pub struct ControlPlane {
     pub concurrent_job_syncs: u32,
     pub concurrent_gc_syncs: u32,
     pub kube_scheduler: ClientRate,
+    pub ties: SchedulerTies,
     pub jobset_manager: ClientRate,
     /// Number of requests that the API server executes at the same time.
     pub api_server_concurrency: u32,
@@ -36,6 +37,16 @@ pub struct ControlPlane {
     /// node-monitor-grace-period in seconds (50 since 1.32, 40 before).
     pub node_monitor_grace_period_s: u64,
     pub heartbeat_s: u64,
+}
+
+/// How kube-scheduler selects one of several nodes with the highest score.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum SchedulerTies {
+    /// A random one, as kube-scheduler does.
+    #[default]
+    Draw,
+    /// The next one after the node of the pod before. Only the reduced model needs this order.
+    InOrder,
 }
 
 /// Behavior of the JobSet manager's pod reconciler when followers are not in the domain of their leader (EXC-16).

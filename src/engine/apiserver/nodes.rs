@@ -74,7 +74,6 @@ pub fn delete_node(ctx: &mut EngineContext<'_>, node: NodeId) {
     }
     let nodes = &mut ctx.store.get_mut().nodes;
     nodes.rows[node.ix()].exists = false;
-    nodes.placement_obstacles += 1;
     ctx.emit(Body::NodeGone { node });
     record_change(ctx, ChangeKind::Node(node, NodeChange::Gone));
 }
@@ -112,7 +111,6 @@ pub fn add_taint(ctx: &mut EngineContext<'_>, node: NodeId, taint: TaintSpec) {
     }
     let (key, effect) = (ctx.intern(&taint.key), taint.effect as u8);
     let nodes = &mut ctx.store.get_mut().nodes;
-    nodes.placement_obstacles += 1;
     nodes.taints[node.ix()].push(taint);
     ctx.emit(Body::NodeTaint { node, key, effect, added: true });
     record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
@@ -126,7 +124,6 @@ pub fn remove_taint(ctx: &mut EngineContext<'_>, node: NodeId, key: &str, effect
             return;
         };
         let gone = nodes.taints[node.ix()].remove(at);
-        nodes.placement_obstacles -= 1;
         let key = ctx.intern(&gone.key);
         ctx.emit(Body::NodeTaint { node, key, effect: gone.effect as u8, added: false });
         record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));

@@ -1,10 +1,13 @@
 //! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
 //! Counts a pod from assume to its end, not from binding.
 
+use super::domain_usage::DomainUsage;
+use super::node_set::NodeSet;
+use super::room::NodesWithRoom;
 use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
 use crate::{ctx::EngineContext, store::ObjectStore};
-use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
+use sim_base::{Duration, NodeId, PodId, SimTime, TemplateId};
 use sim_scheduler::{Plugin, Profile};
 
 #[derive(Clone, Default)]
@@ -15,29 +18,14 @@ pub struct CapacityLedger {
     node: Vec<NodeId>,
     /// Per pod: time of the assume in whole seconds, as the API writes the start time of the pod.
     started_s: Vec<u32>,
-    /// Per exclusive key and domain.
-    domains: Vec<Vec<DomainCapacity>>,
-    /// Per name of a Job with exclusive placement (the job-key): its pods per domain, including those left by an
-    /// earlier Job with the name; usually one entry or none.
-    pods_by_domain: Vec<Vec<(DomainId, u32)>>,
-    /// Number of topology keys that are counted.
-    keys: usize,
     /// Nodes without an object. The terms of pods left on them are void: kube-scheduler's snapshot has no such nodes.
     gone: Vec<bool>,
+    pub domains: DomainUsage,
+    pub room: NodesWithRoom,
     pub classes: UsageClasses,
     pub spread: DefaultSpread,
     /// Number of changes so far.
     pub changes: u64,
-}
-
-#[derive(Clone, Default)]
-struct DomainCapacity {
-    /// Start of the next search in the domain.
-    cursor: u32,
-    /// Number of pods per priority class.
-    pods: Vec<u32>,
-    /// Names of the Jobs of exclusive leaders, with their priority classes.
-    leaders: Vec<(u32, u32)>,
 }
 
 impl CapacityLedger {
@@ -49,9 +37,8 @@ impl CapacityLedger {
         self.free.extend_from_slice(&ctx.store.nodes.cluster.allocatable);
         self.node.clear();
         self.started_s.clear();
-        self.domains.clear();
-        self.pods_by_domain.clear();
-        self.keys = 0;
+        self.domains.reset(0);
+        self.room.discard();
         self.gone.clear();
     }
 
@@ -61,6 +48,12 @@ impl CapacityLedger {
 
     pub fn held_node(&self, pod: PodId) -> NodeId {
         self.node.get(pod.ix()).copied().unwrap_or(NodeId::NONE)
+    }
+
+    /// The nodes that pass the filters about nodes and resources for the template.
+    pub fn nodes_with_room(&mut self, store: &ObjectStore, template: TemplateId) -> &mut NodeSet {
+        self.room.update(store, &self.free, template);
+        self.room.of_mut(template)
     }
 
     pub fn holds(&self, pod: PodId) -> bool {
@@ -111,9 +104,7 @@ impl CapacityLedger {
     }
 
     /// Returns the scores of nodes that fit the pod, up to a constant.
-    pub fn totals(
-        &mut self, store: &ObjectStore, profile: &Profile, pod: PodId, fitting: &[(u32, NodeId)],
-    ) -> Vec<i64> {
+    pub fn totals(&mut self, store: &ObjectStore, profile: &Profile, pod: PodId, fitting: &[NodeId]) -> Vec<i64> {
         let mut totals = vec![0; fitting.len()];
         let spread = Plugin::PodTopologySpread;
         if store.owns_service(store.labelled_jobset(pod)) && !profile.disabled_scores.contains(&spread) {
@@ -132,9 +123,10 @@ impl CapacityLedger {
             *free += if take { -*milli } else { *milli };
         }
         self.changes += 1;
+        self.room.note_change(node);
         self.classes.move_pod(node, store.pods.template[pod.ix()], take);
         if !self.is_gone(node) {
-            self.update_domains(store, pod, node, take);
+            self.domains.update(store, pod, node, take);
         }
     }
 
@@ -150,112 +142,16 @@ impl CapacityLedger {
             return;
         }
         for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
-            self.update_domains(store, PodId(row as u32), node, false);
+            self.domains.update(store, PodId(row as u32), node, false);
         }
         self.gone.resize(self.gone.len().max(node.ix() + 1), false);
         self.gone[node.ix()] = true;
         self.changes += 1;
     }
 
-    fn update_domains(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, take: bool) {
-        let (template, job) = (store.template(pod), store.pods.job[pod.ix()]);
-        let class = template.facts.priority_class;
-        if !store.jobs[job.ix()].jobset.is_some() {
-            // EXC-7: the affinity terms select pods with a job-key.
-            return;
-        }
-        let place = store.jobs[job.ix()].name_number;
-        // A key that came into use later counts all pods at once, in `see_keys`.
-        for (key, domains) in store.templates.domains.iter().enumerate().take(self.keys) {
-            let domain = domains.of[node.ix()];
-            if domain.is_some() {
-                let exclusive = template.exclusive == Some(key as u32);
-                let leader = exclusive && store.is_leader(pod);
-                self.count(key, domain, (place, class), (exclusive, leader), take);
-            }
-        }
-    }
-
-    fn count(
-        &mut self, key: usize, domain: DomainId, (place, class): (u32, u32), (exclusive, leader): (bool, bool),
-        take: bool,
-    ) {
-        let add = |n: &mut u32| *n = if take { *n + 1 } else { *n - 1 };
-        let d = self.domain_mut(key, domain);
-        if d.pods.len() <= class as usize {
-            d.pods.resize(class as usize + 1, 0);
-        }
-        add(&mut d.pods[class as usize]);
-        if leader {
-            match d.leaders.iter().position(|(p, _)| *p == place) {
-                Some(at) if !take => drop(d.leaders.swap_remove(at)),
-                _ if take => d.leaders.push((place, class)),
-                _ => {}
-            }
-        }
-        if exclusive {
-            let place = place as usize;
-            if self.pods_by_domain.len() <= place {
-                self.pods_by_domain.resize_with(place + 1, Vec::new);
-            }
-            let own = &mut self.pods_by_domain[place];
-            match own.iter_mut().find(|(d, _)| *d == domain) {
-                Some((_, n)) => add(n),
-                None => own.push((domain, 1)),
-            }
-            own.retain(|(_, n)| *n > 0);
-        }
-    }
-
-    fn domain_mut(&mut self, key: usize, domain: DomainId) -> &mut DomainCapacity {
-        if self.domains.len() <= key {
-            self.domains.resize_with(key + 1, Vec::new);
-        }
-        let of_key = &mut self.domains[key];
-        if of_key.len() <= domain.ix() {
-            of_key.resize(domain.ix() + 1, DomainCapacity::default());
-        }
-        &mut of_key[domain.ix()]
-    }
-
-    fn domain(&self, key: usize, domain: DomainId) -> Option<&DomainCapacity> {
-        self.domains.get(key)?.get(domain.ix())
-    }
-
-    pub fn cursor(&self, key: usize, domain: DomainId) -> u32 {
-        self.domain(key, domain).map_or(0, |d| d.cursor)
-    }
-
-    pub fn set_cursor(&mut self, key: usize, domain: DomainId, cursor: u32) {
-        self.domain_mut(key, domain).cursor = cursor;
-    }
-
-    /// Number of pods of JobSets with this priority in a domain.
-    pub fn pods_in(&self, key: usize, domain: DomainId, class: u32) -> u32 {
-        let pods = self.domain(key, domain).map(|d| d.pods.get(class as usize));
-        pods.flatten().copied().unwrap_or(0)
-    }
-
-    /// Number of pods with the Job's job-key per domain of its key.
-    pub fn job_domains(&self, store: &ObjectStore, job: JobId) -> &[(DomainId, u32)] {
-        let place = store.jobs[job.ix()].name_number as usize;
-        self.pods_by_domain.get(place).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns true if an exclusive leader of another Job with the same priority is in the node's domain: required
-    /// anti-affinity is symmetric (EXC-17).
-    pub fn is_repelled(&self, store: &ObjectStore, job: JobId, class: u32, node: NodeId) -> bool {
-        let place = store.jobs[job.ix()].name_number;
-        store.templates.domains.iter().enumerate().any(|(key, domains)| {
-            let domain = domains.of[node.ix()];
-            let there = self.domain(key, domain).filter(|_| domain.is_some());
-            there.is_some_and(|d| d.leaders.iter().any(|&(p, c)| p != place && c == class))
-        })
-    }
-
     /// Starts to count by a new topology key, including existing pods.
     pub fn add_keys(&mut self, ctx: &EngineContext<'_>) {
-        if self.keys != ctx.store.templates.domains.len() {
+        if self.domains.key_count() != ctx.store.templates.domains.len() {
             self.recount(ctx);
         }
     }
@@ -265,7 +161,7 @@ impl CapacityLedger {
     pub fn add_node(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let (store, cluster) = (&*ctx.store, &ctx.store.nodes.cluster);
         let is_new = node.ix() * cluster.resources.len() >= self.free.len();
-        if self.keys != store.templates.domains.len() || !(is_new || self.is_gone(node)) {
+        if self.domains.key_count() != store.templates.domains.len() || !(is_new || self.is_gone(node)) {
             return self.recount(ctx);
         }
         self.free.extend_from_slice(&cluster.allocatable[self.free.len()..]);
@@ -275,8 +171,8 @@ impl CapacityLedger {
         self.free[row.clone()].copy_from_slice(&cluster.allocatable[row]);
         self.classes.add_node(ctx, node);
         self.spread.forget_counts();
-        // As after a recount, searches start at the first node of a domain.
-        self.domains.iter_mut().flatten().for_each(|domain| domain.cursor = 0);
+        self.domains.add_node(store, node);
+        self.room.note_change(node);
         for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
             self.update_usage(store, PodId(row as u32), node, true);
         }
@@ -288,12 +184,11 @@ impl CapacityLedger {
         let store = &*ctx.store;
         self.classes.reset(ctx);
         self.spread.forget_counts();
-        self.keys = store.templates.domains.len();
         self.gone = (0..store.nodes.len() as u32).map(|node| !store.nodes.exists(NodeId(node))).collect();
         self.free.clear();
         self.free.extend_from_slice(&store.nodes.cluster.allocatable);
-        self.domains.clear();
-        self.pods_by_domain.clear();
+        self.domains.reset(store.templates.domains.len());
+        self.room.discard();
         for row in 0..self.node.len() {
             let node = self.node[row];
             if node.is_some() {

@@ -282,7 +282,7 @@ impl SchedulerState {
     fn group_cycle_cost(&self, ctx: &EngineContext<'_>, cycle: &GroupCycle, placements: usize) -> Duration {
         let nodes = ctx.store.nodes.len() as u32;
         let of_pod = |member: &GroupPod| {
-            let found = PlacementResult { node: member.node, examined: nodes, feasible: 1, next: 0 };
+            let found = PlacementResult { node: member.node, examined: nodes, feasible: 1 };
             let cost = super::cycle::cycle_cost(ctx, self.profile(ctx.store, member.pod.0), member.pod.0, &found);
             cost.saturating_mul(placements.max(1) as u64)
         };

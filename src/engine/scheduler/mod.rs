@@ -7,14 +7,17 @@
 mod capacity_ledger;
 mod claims;
 mod cycle;
+mod domain_usage;
 mod explain;
 mod groups;
+mod node_set;
 mod nominated;
 mod place;
 mod preemption;
 mod queues;
 mod report;
 mod requeue;
+mod room;
 mod snapshot;
 mod spread;
 #[cfg(test)]
@@ -29,6 +32,7 @@ use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, ObjectStore, PodChange, flag};
 use capacity_ledger::CapacityLedger;
 use groups::PodGroups;
+use node_set::NodeSet;
 use nominated::NominatedPods;
 use preemption::{FailedAttempt, LastFailure};
 use queues::SchedulingQueues;
@@ -64,8 +68,9 @@ pub struct SchedulerState {
     has_flush: bool,
     /// Start of the next search over all nodes.
     next_start: u32,
-    /// Memory of the last search: fitting nodes with their positions.
-    fitting: Vec<(u32, NodeId)>,
+    /// Memory of the last search: candidates, and the feasible nodes if they have different scores.
+    candidates: NodeSet,
+    fitting: Vec<NodeId>,
     /// Whether the plugins check every choice of a node.
     pub is_checked: bool,
     pub cycles: u64,

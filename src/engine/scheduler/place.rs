@@ -1,114 +1,142 @@
-//! The node of a pod without terms about other pods, preferred nodes or host ports: a search over columns, and scores
-//! by classes of nodes. Among nodes with the highest score, the next in the order of the search is taken, where
-//! kube-scheduler draws one.
+//! The node of a pod without terms about other pods, preferred nodes or host ports: a search over bit sets of nodes,
+//! and scores by classes of nodes.
 
-use super::capacity_ledger::CapacityLedger;
+use super::node_set::{NamedNodes, NodeSet, SearchCandidates};
 use super::{SchedulerState, profile_of};
 use crate::ctx::EngineContext;
-use crate::store::{ObjectStore, StoredTemplate};
-use sim_base::{NodeId, PodId};
-use sim_policy::placement::{ClusterView, NodeSearch, PlacementResult, domain_is_free};
+use crate::store::ObjectStore;
+use sim_api::spec::SchedulerTies;
+use sim_base::{DomainId, NodeId, PodId};
+use sim_policy::placement::{NodeSearch, PlacementResult, SearchWindow};
+use std::ops::Range;
 
 impl SchedulerState {
-    pub(super) fn place(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> PlacementResult {
+    pub(super) fn place(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> PlacementResult {
         let store = &**ctx.store;
         if store.deleting_claim(pod).is_some() {
             // VolumeBinding's PreFilter fails before any node is examined.
-            return no_placement(self.next_start);
+            return PlacementResult::default();
         }
-        let template = store.template(pod);
-        match template.exclusive {
-            Some(key) if !store.is_leader(pod) => self.place_follower(store, pod, key as usize),
-            _ => self.place_anywhere(store, pod, template),
-        }
-    }
-
-    /// Places a pod whose node selector names a domain.
-    fn place_follower(&mut self, store: &ObjectStore, pod: PodId, key: usize) -> PlacementResult {
-        let domain = store.pods.domain[pod.ix()];
-        if !domain.is_some() {
-            return no_placement(0);
-        }
-        let members = &store.templates.domains[key].nodes[domain.ix()];
-        let (all, count) = (store.nodes.len() as u64, members.len() as u32);
-        let job = store.pods.job[pod.ix()];
-        let start = self.ledger.cursor(key, domain);
-        // EXC-17: a leader placed meanwhile also repels followers of other Jobs.
-        let class = store.facts(pod).priority_class;
-        let free = |ledger: &CapacityLedger, node| !ledger.is_repelled(store, job, class, node);
-        let found = self.search(store, pod, (count, start), |i| members[i as usize], free);
-        self.ledger.set_cursor(key, domain, found.next);
-        // The selector rejects the nodes of other domains one by one; without a result, it has rejected all.
-        let share = u64::from(found.examined) * all / u64::from(count).max(1);
-        PlacementResult { examined: found.node.map_or(all as u32, |_| share as u32), ..found }
-    }
-
-    /// Places a leader in a free domain, or a pod without exclusive placement.
-    fn place_anywhere(&mut self, store: &ObjectStore, pod: PodId, template: &StoredTemplate) -> PlacementResult {
-        let (job, class) = (store.pods.job[pod.ix()], template.facts.priority_class);
-        // EXC-17: an exclusive leader also repels pods of other Jobs and leaders with other topology keys; without
-        // exclusive keys no domain is examined. Pods without a JobSet have no job-key and are not repelled.
-        let labelled = store.jobs[job.ix()].jobset.is_some();
-        let free = |ledger: &CapacityLedger, node: NodeId| {
-            let own_domain = template.exclusive.is_none_or(|key| {
-                let domain = store.templates.domains[key as usize].of[node.ix()];
-                let there = ledger.pods_in(key as usize, domain, class);
-                domain_is_free(there, ledger.job_domains(store, job), domain)
-            });
-            own_domain && (!labelled || !ledger.is_repelled(store, job, class, node))
-        };
-        let (all, start) = (store.nodes.len() as u32, self.next_start);
-        let Some(named) = &template.facts.named else {
-            let found = self.search(store, pod, (all, start), NodeId, free);
-            self.next_start = found.next;
+        let domain = follower_domain(store, pod);
+        let template = store.pods.template[pod.ix()];
+        let has_keys = self.ledger.domains.key_count() > 0;
+        let with_room = self.ledger.nodes_with_room(store, template);
+        if !has_keys {
+            let candidates = std::mem::take(with_room);
+            let found = self.search(ctx, pod, false, &candidates);
+            *self.ledger.room.of_mut(template) = candidates;
             return found;
-        };
-        let count = named.len() as u32;
-        let first = start.checked_rem(count).unwrap_or(0);
-        let found = self.search(store, pod, (count, first), |i| named[i as usize], free);
-        // `findNodesThatFitPod`: advanced by the number of examined nodes.
-        self.next_start = (start + found.examined) % all.max(1);
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.find_candidates(store, pod, domain, &mut candidates);
+        let found = self.search(ctx, pod, domain.is_some(), &candidates);
+        self.candidates = candidates;
         found
     }
 
-    /// Searches candidates from a start. If all nodes with room have equal scores, the first that fits is taken.
+    /// Finds the nodes that pass all filters. `domain` is the key and the domain that the pod's node selector names.
+    fn find_candidates(
+        &mut self, store: &ObjectStore, pod: PodId, domain: Option<(usize, DomainId)>, nodes: &mut NodeSet,
+    ) {
+        let template = store.template(pod);
+        let with_room = &*self.ledger.room.of_mut(store.pods.template[pod.ix()]);
+        match domain {
+            Some((key, domain)) => {
+                let own = if domain.is_some() { &store.templates.domains[key].nodes[domain.ix()][..] } else { &[] };
+                let first = own.first().map_or(0, |node| node.ix() / 64);
+                nodes.copy(first..own.last().map_or(0, |node| node.ix() / 64 + 1), with_room);
+                nodes.keep_nodes(own);
+            }
+            None => {
+                nodes.copy(with_room.range(), with_room);
+                if let Some(key) = template.exclusive {
+                    self.ledger.domains.keep_free_domains(store, pod, key as usize, nodes);
+                }
+            }
+        }
+        // EXC-17: an exclusive leader also repels pods of other Jobs and leaders with other topology keys. Pods without
+        // a JobSet have no job-key and are not repelled.
+        if store.jobs[store.pods.job[pod.ix()].ix()].jobset.is_some() {
+            self.ledger.domains.remove_repelling(store, pod, domain, nodes);
+        }
+    }
+
+    /// Searches all nodes, or those that the pod names.
     fn search(
-        &mut self, store: &ObjectStore, pod: PodId, (count, start): (u32, u32), candidate: impl Fn(u32) -> NodeId,
-        free: impl Fn(&CapacityLedger, NodeId) -> bool,
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, is_follower: bool, nodes: &NodeSet,
     ) -> PlacementResult {
-        let (nodes, facts) = (&store.nodes, store.facts(pod));
-        let schedulable = |node: NodeId| {
-            nodes.placement_obstacles == 0
-                || (nodes.exists(node) && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
+        let all = ctx.store.nodes.len() as u32;
+        let named = ctx.store.facts(pod).named.clone();
+        let count = named.as_ref().map_or(all, |named| named.len() as u32);
+        let ties = ctx.scenario.control_plane.ties;
+        let start = match ties {
+            // Leaders alone move the start, so that their order does not depend on the followers.
+            SchedulerTies::InOrder if is_follower => 0,
+            _ => self.next_start.checked_rem(count).unwrap_or(0),
         };
-        let (ledger, template) = (&self.ledger, store.pods.template[pod.ix()]);
-        let view =
-            ClusterView { columns: nodes.cluster.resources.len(), free: ledger.free(), schedulable: &schedulable };
-        let is_spread = || store.owns_service(store.labelled_jobset(pod));
-        let scored =
-            ledger.classes.may_differ(template, is_spread) || (nodes.cluster.has_several_zones() && is_spread());
+        let (window, chosen) = match &named {
+            Some(named) => {
+                let words = 0..named.len().div_ceil(64);
+                let candidates = NamedNodes { nodes: named, set: nodes };
+                self.select(ctx, pod, (count, start, words), &candidates)
+            }
+            None => self.select(ctx, pod, (count, start, nodes.range()), nodes),
+        };
+        match (ties, chosen) {
+            // `findNodesThatPassFilters`: advanced by the number of examined nodes.
+            (SchedulerTies::Draw, _) => self.next_start = (self.next_start + window.examined) % all.max(1),
+            (SchedulerTies::InOrder, Some((at, _))) if !is_follower => self.next_start = (at + 1) % count,
+            _ => {}
+        }
+        let node = chosen.map(|(_, node)| node);
+        PlacementResult { node, examined: window.examined, feasible: window.feasible }
+    }
+
+    /// Examines candidates until enough are feasible, and selects one with the highest score. Returns its position too.
+    fn select(
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, (count, start, words): (u32, u32, Range<usize>),
+        candidates: &impl SearchCandidates,
+    ) -> (SearchWindow, Option<(u32, NodeId)>) {
+        let store = &**ctx.store;
+        let ties = ctx.scenario.control_plane.ties;
+        let is_scored = self.may_differ(store, pod);
         let profile = profile_of(&self.configuration, store, pod);
-        let wanted = if scored { profile.nodes_to_find(nodes.len()) as u32 } else { 1 };
-        let mut fitting = std::mem::take(&mut self.fitting);
-        fitting.clear();
-        let also = |node| free(ledger, node);
-        let examined = NodeSearch { count, start, wanted }.find_fitting(&view, facts, candidate, also, &mut fitting);
-        let best =
-            if fitting.len() > 1 { first_highest(&self.ledger.totals(store, profile, pod, &fitting)) } else { 0 };
-        let chosen = fitting.get(best).copied();
-        let next = chosen.map_or(start, |(at, _)| at + 1);
-        let next = if next >= count { 0 } else { next };
-        let feasible = fitting.len() as u32;
-        self.fitting = fitting;
-        PlacementResult { node: chosen.map(|(_, node)| node), examined, feasible, next }
+        let wanted = match ties {
+            SchedulerTies::InOrder if !is_scored => 1,
+            _ => profile.nodes_to_find(count as usize).max(1) as u32,
+        };
+        let search = NodeSearch { count, start, wanted, words };
+        let window = search.examine(candidates);
+        self.fitting.clear();
+        let mut best = Vec::new();
+        if is_scored && window.feasible > 1 {
+            search.collect(window, candidates, &mut best);
+            self.fitting.extend(best.iter().map(|at| candidates.node(*at)));
+            let totals = self.ledger.totals(store, profile, pod, &self.fitting);
+            let highest = totals.iter().max().copied();
+            let mut totals = totals.into_iter();
+            best.retain(|_| totals.next() == highest);
+        }
+        let equal = if best.is_empty() { window.feasible as usize } else { best.len() };
+        let nth = match ties {
+            SchedulerTies::Draw => self.draw_index(ctx, pod, equal, 0),
+            SchedulerTies::InOrder => 0,
+        };
+        let chosen = if best.is_empty() { search.nth(nth as u32, candidates) } else { Some(best[nth]) };
+        (window, chosen.map(|at| (at, candidates.node(at))))
+    }
+
+    /// Returns whether nodes with room for the pod may have different scores.
+    fn may_differ(&self, store: &ObjectStore, pod: PodId) -> bool {
+        let is_spread = || store.owns_service(store.labelled_jobset(pod));
+        self.ledger.classes.may_differ(store.pods.template[pod.ix()], is_spread)
+            || (store.nodes.cluster.has_several_zones() && is_spread())
     }
 }
 
-fn first_highest(scores: &[i64]) -> usize {
-    let best = scores.iter().enumerate().max_by_key(|(at, score)| (**score, std::cmp::Reverse(*at)));
-    best.map_or(0, |(at, _)| at)
-}
-
-fn no_placement(next: u32) -> PlacementResult {
-    PlacementResult { node: None, examined: 0, feasible: 0, next }
+/// Returns the key and the domain of a pod whose node selector names the domain of its leader; without a domain, no
+/// node fits.
+fn follower_domain(store: &ObjectStore, pod: PodId) -> Option<(usize, DomainId)> {
+    let key = store.template(pod).exclusive.filter(|_| !store.is_leader(pod))?;
+    Some((key as usize, store.pods.domain[pod.ix()]))
 }

@@ -94,10 +94,13 @@ impl SchedulerState {
                 ScoredNodes { next_start: self.next_start as usize, ..Default::default() }
             }
         };
+        // The search ends after the last feasible node, or has examined all.
+        let all = self.snapshot.nodes.len() as u32;
+        let before = self.next_start.checked_rem(all).unwrap_or(0);
         self.next_start = found.next_start as u32;
+        let examined = (self.next_start + all - before).checked_rem(all).filter(|n| *n > 0).unwrap_or(all);
         let node = self.draw_one(ctx, pod, &found.best(), 0).map(|row| self.snapshot.nodes[row]);
-        let (examined, feasible) = (ctx.store.nodes.len() as u32, found.nodes.len() as u32);
-        Some(PlacementResult { node, examined, feasible, next: self.next_start })
+        Some(PlacementResult { node, examined, feasible: found.nodes.len() as u32 })
     }
 
     /// Panics if the plugins would not choose this node (`--paranoid`). Of large clusters they examine only a part.
@@ -130,7 +133,7 @@ impl SchedulerState {
         let totals = self.ledger.totals(ctx.store, profile, pod, &fitting);
         let expected: BTreeMap<NodeId, i64> =
             found.nodes.iter().map(|row| self.snapshot.nodes[*row]).zip(found.totals()).collect();
-        let offset = |((_, node), total): (&(u32, NodeId), i64)| expected.get(node).map(|score| score - total);
+        let offset = |(node, total): (&NodeId, i64)| expected.get(node).map(|score| score - total);
         let offsets: BTreeSet<Option<i64>> = fitting.iter().zip(totals).map(offset).collect();
         let agrees = fitting.is_empty() || (fitting.len() == expected.len() && offsets.len() == 1);
         assert!(
@@ -144,12 +147,17 @@ impl SchedulerState {
     pub(super) fn draw_one<T: Clone>(
         &self, ctx: &mut EngineContext<'_>, pod: PodId, equal: &[T], kind: u32,
     ) -> Option<T> {
-        if equal.len() < 2 {
-            return equal.first().cloned();
+        equal.get(self.draw_index(ctx, pod, equal.len(), kind)).cloned()
+    }
+
+    /// Draws an index below a number of equal choices.
+    pub(super) fn draw_index(&self, ctx: &mut EngineContext<'_>, pod: PodId, choices: usize, kind: u32) -> usize {
+        if choices < 2 {
+            return 0;
         }
         let (about, nth) = (TicketSubject::Pod(pod), 2 * self.queues.attempts(pod) + kind);
         let draw = ctx.draw_unit(StreamPurpose::SchedulerTie, about, nth);
-        equal.get((draw * equal.len() as f64) as usize).or(equal.last()).cloned()
+        ((draw * choices as f64) as usize).min(choices - 1)
     }
 
     pub(super) fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {

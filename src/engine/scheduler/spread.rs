@@ -118,17 +118,17 @@ impl DefaultSpread {
     }
 
     /// Returns the scores of nodes that fit the pod. `held` is the node that each pod holds.
-    pub fn scores(&mut self, store: &ObjectStore, held: &[NodeId], pod: PodId, fitting: &[(u32, NodeId)]) -> Vec<i64> {
+    pub fn scores(&mut self, store: &ObjectStore, held: &[NodeId], pod: PodId, fitting: &[NodeId]) -> Vec<i64> {
         let jobset = self.first_named(store, store.labelled_jobset(pod));
         let by_zone = self.pods_by_zone(store, held, jobset, pod);
         let cluster = &store.nodes.cluster;
         let zone = |node: NodeId| cluster.zone[node.ix()];
-        let mut zones: Vec<ZoneId> = fitting.iter().map(|(_, node)| zone(*node)).collect();
+        let mut zones: Vec<ZoneId> = fitting.iter().map(|node| zone(*node)).collect();
         zones.sort_unstable();
         zones.dedup();
         let [(_, host_skew), (_, zone_skew)] = DEFAULT_SPREAD;
         let (host_weight, zone_weight) = (size_weight(fitting.len()), size_weight(zones.len()));
-        let raw = |(_, node): &(u32, NodeId)| {
+        let raw = |node: &NodeId| {
             let pods = || (self.pods_on(jobset, *node), host_skew, host_weight);
             let in_zone = || (by_zone.get(zone(*node).ix()).copied().unwrap_or(0), zone_skew, zone_weight);
             let host = cluster.has_hostname(*node).then(pods);

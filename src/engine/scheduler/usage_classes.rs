@@ -214,10 +214,10 @@ impl UsageClasses {
 
     /// Adds the scores that the nodes of a class have in common to those of the nodes.
     pub fn add_scores(
-        &mut self, (facts, profile): (&TemplateFacts, &Profile), template: TemplateId, nodes: &[(u32, NodeId)],
+        &mut self, (facts, profile): (&TemplateFacts, &Profile), template: TemplateId, nodes: &[NodeId],
         totals: &mut [i64],
     ) {
-        let mut present: Vec<u32> = nodes.iter().map(|(_, node)| self.class_of[node.ix()]).collect();
+        let mut present: Vec<u32> = nodes.iter().map(|node| self.class_of[node.ix()]).collect();
         present.sort_unstable();
         present.dedup();
         if present.len() < 2 {
@@ -229,7 +229,7 @@ impl UsageClasses {
             self.scores.insert(key.clone(), scores);
         }
         let (scores, present) = (&self.scores[&key], &key.1);
-        for ((_, node), total) in nodes.iter().zip(totals) {
+        for (node, total) in nodes.iter().zip(totals) {
             let at = present.binary_search(&self.class_of[node.ix()]).expect("the class of a node is present");
             *total += scores[at];
         }

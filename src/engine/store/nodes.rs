@@ -13,8 +13,6 @@ pub struct NodeStore {
     pub taints: Vec<Vec<TaintSpec>>,
     /// Pods bound to the node, including ended ones while their object exists.
     pub pods: Vec<Vec<PodId>>,
-    /// Number of conditions that require a closer check before a pod is placed: additional taints and removed nodes.
-    pub placement_obstacles: u32,
     /// Number of changes of all nodes, and its value after the last change of each node.
     changes: u32,
     changed_at: Vec<u32>,
@@ -49,7 +47,6 @@ impl NodeStore {
         self.taints.resize_with(n, Vec::new);
         self.pods.iter_mut().for_each(Vec::clear);
         self.pods.resize_with(n, Vec::new);
-        self.placement_obstacles = 0;
         self.changes = 0;
         self.changed_at.clear();
     }
@@ -109,10 +106,7 @@ impl NodeStore {
         let node = match self.find_by_name(&object.name) {
             Some(node) => {
                 self.cluster.change(node, object);
-                self.placement_obstacles -= self.taints[node.ix()].len() as u32;
                 self.taints[node.ix()].clear();
-                // A removed node was counted as a condition.
-                self.placement_obstacles -= u32::from(!self.rows[node.ix()].exists);
                 let incarnation = self.rows[node.ix()].incarnation + 1;
                 self.rows[node.ix()] = NodeEntry { incarnation, ..NodeEntry::default() };
                 node

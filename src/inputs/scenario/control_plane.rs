@@ -1,10 +1,11 @@
 //! Reads `controlPlane`: a preset and the values that override it.
 
-use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES};
+use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES, TIES};
 use crate::{presets, read};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, PodGroupScheduling, SubmittedJobSet,
+    ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, PodGroupScheduling, SchedulerTies,
+    SubmittedJobSet,
 };
 use std::fmt;
 
@@ -31,6 +32,10 @@ pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
     }
     if custom {
         plane.preset = "custom".to_owned();
+    }
+    let ties = node.get("kubeScheduler").and_then(|scheduler| read::string(scheduler, "ties"));
+    if ties.as_deref() == Some(TIES[1]) {
+        plane.ties = SchedulerTies::InOrder;
     }
     let workers = |key: &str| node.get("kubeControllerManager").and_then(|n| read::u32_of(n, key));
     if let Some(n) = workers("concurrentJobSyncs") {

@@ -114,6 +114,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
             concurrent_job_syncs: 5,
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
+            ties: SchedulerTies::Draw,
             jobset_manager: rate,
             api_server_concurrency: 600,
             node_requests_per_s: 1e9,

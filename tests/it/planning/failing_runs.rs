@@ -43,6 +43,7 @@ topology:
       accelerator: example.com/gpu
       allocatable: {cpu: 100, memory: 400Gi, example.com/gpu: 8, pods: 110}
       pricePerAcceleratorHour: 2
+controlPlane: {kubeScheduler: {ties: InOrder}}
 jobSets: [{manifest: js.yaml}]
 training: {work: 5d, step: 5s, checkpoint: {every: 20m, blocking: 10s, restore: 2m}, initialization: 1m}
 faultProcesses: [{cause: host, mtbf: 20d, deletedAfter: 5m, asNew: true, backAfter: 4h}]

@@ -127,7 +127,7 @@ fn best_interval_is_shown_with_closed_forms_and_their_limits() {
     let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d"], 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for message in
-        ["Young", "Daly", ", exact 10m17s.", "restored only 1m after", "intervals are multiples of the step time 6s"]
+        ["Young", "Daly", ", exact 10m18s.", "restored only 1m after", "intervals are multiples of the step time 6s"]
     {
         assert!(text.contains(message), "{message}: {text}");
     }

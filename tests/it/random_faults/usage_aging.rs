@@ -1,6 +1,7 @@
 //! Ages that advance with use: the same lifetimes as in calendar time, measured by another clock.
 
 use super::*;
+use sim_api::spec::SchedulerTies;
 use sim_base::SimTime;
 use sim_engine::record::{Body, EndReason, RecordNames, RecordSink, RunOutcome, SimulationRecord};
 use std::collections::BTreeMap;
@@ -139,6 +140,8 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
         "23h",
         &format!("- {{cause: host, mtbf: 10h, {EVERY}, deletedAfter: 1m, ages: Running}}\nfaults:\n{cordoned}"),
     );
+    // Which nodes are free decides which pods move.
+    moved.control_plane.ties = SchedulerTies::InOrder;
     moved.jobsets[0].jobset.spec.failure_policy.as_mut().unwrap().max_restarts = 1_000_000;
     let crashes: Vec<String> = action_lines(&moved).into_iter().filter(|line| line.contains("crash")).collect();
     let on = |hour: &str| -> Vec<&String> { crashes.iter().filter(|l| l.starts_with(hour)).collect() };

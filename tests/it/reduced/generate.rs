@@ -76,6 +76,7 @@ pub fn drawn_scenario(seed: u64) -> DrawnScenario {
             "metadata": {"name": "t"},
             "pools": pools(&sizes),
         },
+        "controlPlane": {"kubeScheduler": {"ties": "InOrder"}},
         "jobSets": [{"manifest": "jobset.yaml"}],
         "training": training,
         "faultProcesses": processes,

@@ -142,6 +142,10 @@ pub fn control_plane(d: &mut Draw) -> Value {
             plane[client] = json!({"qps": d.pick(&[0.5, 3.0, 1e6]), "burst": d.pick(&[1, 20])});
         }
     }
+    if let Some(scheduler) = plane.get_mut("kubeScheduler") {
+        // Without a draw of its own, so that the other draws of a seed stay as they are.
+        scheduler["ties"] = json!(if scheduler["burst"] == 1 { "InOrder" } else { "Draw" });
+    }
     if d.one_in(8) {
         plane["nodeRequestsPerSecond"] = json!(d.between(2, 50));
         plane["apiServerConcurrency"] = json!(d.between(1, 20));

@@ -36,8 +36,8 @@ pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
         field("kubeControllerManager", Object(&CONTROLLER_MANAGER))
             .doc("Client rates and workers of kube-controller-manager that override the preset.")
             .example("{qps: 50, burst: 100}"),
-        field("kubeScheduler", Object(&RATE))
-            .doc("Client rate of kube-scheduler that overrides the preset.")
+        field("kubeScheduler", Object(&KUBE_SCHEDULER))
+            .doc("Client rate of kube-scheduler that overrides the preset, and how it selects one of equal nodes.")
             .example("{qps: 50, burst: 100}"),
         field("jobsetManager", Object(&JOBSET_MANAGER))
             .doc("Client rate and permissions of the JobSet manager that override the preset.")
@@ -92,11 +92,21 @@ static FEATURE_GATES: ObjectSchema = ObjectSchema {
 const QPS: FieldType = Number(0.01, 1e9);
 const BURST: FieldType = Int(1, 1_000_000_000);
 
-static RATE: ObjectSchema = ObjectSchema {
-    kind: "ClientRate",
+/// A random node of those with the highest score, or the next one in order.
+pub const TIES: [&str; 2] = ["Draw", "InOrder"];
+
+static KUBE_SCHEDULER: ObjectSchema = ObjectSchema {
+    kind: "KubeScheduler",
     fields: &[
         field("qps", QPS).doc("Sustained client rate limit, in requests per second.").example("50"),
         field("burst", BURST).doc("Burst size of the client rate limit, in requests.").example("100"),
+        field("ties", OneOf(&TIES))
+            .doc(
+                "Which of several nodes with the highest score a pod gets: a random one, as in kube-scheduler, or the \
+                 next one after the node of the pod before (`InOrder`), which the reduced model requires.",
+            )
+            .default("Draw")
+            .example("InOrder"),
     ],
 };
 

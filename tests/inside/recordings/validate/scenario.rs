@@ -3,6 +3,7 @@
 use super::super::read::{read, tests::*};
 use super::*;
 use serde_json::json;
+use sim_api::spec::SchedulerTies;
 use sim_api::spec::timing::SchedulerCost;
 
 pub fn defaults() -> RecordingDefaults {
@@ -14,6 +15,7 @@ pub fn defaults() -> RecordingDefaults {
             concurrent_job_syncs: 5,
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
+            ties: SchedulerTies::Draw,
             jobset_manager: rate,
             api_server_concurrency: 600,
             node_requests_per_s: 5000.0,

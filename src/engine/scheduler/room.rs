@@ -1,0 +1,97 @@
+//! Nodes with room for the pods of a template, as bit sets that follow the changes of pods and nodes.
+
+use super::node_set::NodeSet;
+use crate::store::ObjectStore;
+use sim_base::{NodeId, TemplateId};
+use sim_policy::placement::{TemplateFacts, has_room};
+
+/// Number of changed nodes that are remembered. After more changes, sets that are out of date are built again.
+const REMEMBERED: usize = 1024;
+
+#[derive(Clone, Default)]
+pub struct NodesWithRoom {
+    /// The set of each template.
+    sets: Vec<TemplateNodes>,
+    /// Nodes whose free resources changed.
+    changed: Vec<NodeId>,
+}
+
+/// The nodes that pass the filters that depend on the node and its resources alone.
+#[derive(Clone, Default)]
+struct TemplateNodes {
+    nodes: NodeSet,
+    /// Values of `changed.len()` and of the number of node changes when the set was up to date; `None` if it must be
+    /// built again.
+    as_of: Option<(usize, u32)>,
+}
+
+impl NodesWithRoom {
+    /// The templates, or the free resources of all nodes, may have changed.
+    pub fn discard(&mut self) {
+        self.sets.iter_mut().for_each(|set| set.as_of = None);
+        self.changed.clear();
+    }
+
+    /// The free resources of a node changed.
+    #[inline]
+    pub fn note_change(&mut self, node: NodeId) {
+        if self.changed.len() == REMEMBERED {
+            self.forget_changes();
+        }
+        self.changed.push(node);
+    }
+
+    #[cold]
+    fn forget_changes(&mut self) {
+        for set in &mut self.sets {
+            set.as_of = set.as_of.filter(|(seen, _)| *seen == self.changed.len()).map(|(_, nodes)| (0, nodes));
+        }
+        self.changed.clear();
+    }
+
+    /// Brings the set of a template up to date.
+    pub fn update(&mut self, store: &ObjectStore, free: &[i64], template: TemplateId) {
+        if self.sets.len() <= template.ix() {
+            self.sets.resize_with(template.ix() + 1, TemplateNodes::default);
+        }
+        let set = &mut self.sets[template.ix()];
+        let facts = &store.templates.get(template).facts;
+        match set.as_of.replace((self.changed.len(), store.nodes.changes())) {
+            Some((seen, node_changes)) => {
+                if node_changes != store.nodes.changes() {
+                    store.nodes.changed_since(node_changes).for_each(|node| set.look_at(store, free, facts, node));
+                }
+                self.changed[seen..].iter().for_each(|node| set.look_at(store, free, facts, *node));
+            }
+            None => set.look_at_all(store, free, facts),
+        }
+    }
+
+    /// The set of a template that is up to date.
+    pub fn of_mut(&mut self, template: TemplateId) -> &mut NodeSet {
+        &mut self.sets[template.ix()].nodes
+    }
+}
+
+impl TemplateNodes {
+    fn look_at_all(&mut self, store: &ObjectStore, free: &[i64], facts: &TemplateFacts) {
+        self.nodes.read(&facts.allowed);
+        for node in (0..store.nodes.len() as u32).map(NodeId).filter(|node| facts.allows(*node)) {
+            if !fits(store, free, facts, node) {
+                self.nodes.set(node, false);
+            }
+        }
+    }
+
+    fn look_at(&mut self, store: &ObjectStore, free: &[i64], facts: &TemplateFacts, node: NodeId) {
+        self.nodes.set(node, facts.allows(node) && fits(store, free, facts, node));
+    }
+}
+
+/// Returns whether a node passes the filters that change with its pods and taints.
+fn fits(store: &ObjectStore, free: &[i64], facts: &TemplateFacts, node: NodeId) -> bool {
+    let nodes = &store.nodes;
+    has_room(facts, free, nodes.cluster.resources.len(), node)
+        && nodes.exists(node)
+        && nodes.taints[node.ix()].iter().all(|taint| facts.tolerates(taint))
+}
