@@ -5,7 +5,8 @@ use crate::store::ObjectStore;
 use sim_base::{NodeId, TemplateId};
 use sim_policy::placement::{TemplateFacts, has_room};
 
-/// Number of changed nodes that are remembered. After more changes, sets that are out of date are built again.
+/// Number of changed nodes that are remembered. After more changes, sets that are out of date are built again. Affects
+/// speed only.
 const REMEMBERED: usize = 1024;
 
 #[derive(Clone, Default)]

@@ -57,11 +57,6 @@ pub struct SearchWindow {
 }
 
 impl NodeSearch {
-    /// Returns a search over all candidates.
-    pub fn over_all(count: u32, start: u32, wanted: u32) -> NodeSearch {
-        NodeSearch { count, start, wanted, words: 0..(count as usize).div_ceil(64) }
-    }
-
     /// Examines candidates until enough are feasible.
     pub fn examine(&self, candidates: &impl FeasibleCandidates) -> SearchWindow {
         match self.skip(self.wanted - 1, candidates) {

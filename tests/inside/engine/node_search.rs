@@ -42,11 +42,11 @@ proptest! {
         let (count, words) = (feasible.len() as u32, words(&feasible));
         let start = start % count;
         let (window, found) = examine_each(&feasible, start, wanted);
-        let mut search = NodeSearch::over_all(count, start, wanted);
         // Empty words may be left out.
         let is_used = |at: &usize| words[*at] != 0;
         let first = (0..words.len()).find(is_used).unwrap_or(0);
-        search.words = first..(0..words.len()).rfind(is_used).map_or(first, |last| last + 1);
+        let used = first..(0..words.len()).rfind(is_used).map_or(first, |last| last + 1);
+        let search = NodeSearch { count, start, wanted, words: used };
         let mut set = NodeSet::default();
         set.read(&words);
         prop_assert_eq!(search.examine(&set), window);
