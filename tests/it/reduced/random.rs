@@ -63,7 +63,7 @@ fn random_scenarios_differ_only_in_announced_cases() {
             number("REDUCED_FROM").unwrap_or(0)..number("REDUCED_SEEDS").unwrap_or(support::cases(SEEDS / 3, SEEDS))
         }
     };
-    let (mut all, count) = (SeedResult::default(), (seeds.end - seeds.start) as usize);
+    let (mut all, count) = (SeedResult::default(), seeds.end - seeds.start);
     for seed in seeds {
         let one = checked(seed);
         all.supported += one.supported;
