@@ -37,6 +37,9 @@ const COMMANDS = [
 const STREAMS = ["stdout", "stderr"];
 const INPUTS = new Map([["scenarios", "scenarios"], ["topologies", "topologies"], ["bad", "tests/it/bad"], ["sweeps", "tests/it/sweep"]]);
 
+/** Keeps the WASI instances: Node.js aborts if one is garbage collected while its program writes. */
+const kept = [];
+
 /** Runs a command in a directory; its output goes to the files `stdout` and `stderr` beside it. Returns the exit code. */
 function inNode(args, directory) {
   const files = STREAMS.map(name => openSync(join(base, name), "w"));
@@ -44,6 +47,7 @@ function inNode(args, directory) {
     version: "preview1", args: ["jobset-sim", ...args], env: {}, preopens: { ".": directory }, returnOnExit: true,
     stdin: openSync("/dev/null"), stdout: files[0], stderr: files[1],
   });
+  kept.push(wasi);
   let code;
   try {
     code = wasi.start(new WebAssembly.Instance(module, wasi.getImportObject()));
@@ -70,7 +74,7 @@ function contents(directory) {
 }
 
 /** Text on the terminal without lines that name a PNG file and without the numbers of system errors, which platforms define. */
-const comparable = text => text.split("\n").filter(line => !/\.png\b/.test(line)).join("\n").replace(/ \(os error \d+\)/, "");
+const comparable = text => text.split("\n").filter(line => !/\.png\b/.test(line)).join("\n").replace(/ \(os error \d+\)/g, "");
 
 const base = mkdtempSync(join(tmpdir(), "jobset-sim-wasm-"));
 process.on("exit", () => rmSync(base, { recursive: true }));
