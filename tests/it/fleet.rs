@@ -1,5 +1,6 @@
 //! The Fleet model against closed forms: `reference` names the section of the calibration reference.
 
+use sim_analysis::experiment::FleetReplications;
 use sim_api::spec::*;
 use sim_base::Duration;
 use sim_base::random::{Distribution, EmpiricalDistribution};
@@ -278,4 +279,23 @@ fn heavy_tails_are_warned_of_by_the_law_and_not_by_the_sample() {
     // Skewness 1.75: about 77 values are needed, and 200 occur.
     assert_eq!(warnings(log_normal(0.5), 20), [""; 0]);
     assert_eq!(warnings(exponential(60.0), 20), [""; 0]);
+}
+
+/// A replication that the time limit ended has no training time, and none of it enters the mean.
+#[test]
+fn the_training_time_is_that_of_replications_that_completed_their_work() {
+    let recovery = exponential(5.0 * HOUR);
+    let mut fleet =
+        plain(1, 10.0 * HOUR, ProgressSpec::Kept, vec![crashes(exponential(4.0 * HOUR), ExposureSpec::Running)]);
+    fleet.job.recovery = recovery;
+    fleet.stop_at = s(20.0 * HOUR);
+    let outcomes = play(&fleet, 40);
+    let completed: Vec<f64> =
+        outcomes.iter().filter(|o| o.why == FleetEnd::Completed).map(|o| output(o, "training_time_h")).collect();
+    assert!(completed.len() > 5 && completed.len() < 35, "{} completed", completed.len());
+    let all = FleetReplications::from_replications((&fleet, &[]), 7, &outcomes);
+    let row = all.rows.iter().find(|(name, _)| name == "training_time_h").expect("an estimate");
+    let mean = completed.iter().sum::<f64>() / completed.len() as f64;
+    assert!((row.1.mean - mean).abs() < 1e-9, "{} instead of {mean}", row.1.mean);
+    assert!(all.warnings[0].contains("training_time_h is that of the others"), "{:?}", all.warnings);
 }
