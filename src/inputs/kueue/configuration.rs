@@ -36,7 +36,8 @@ fn wait_for_pods_ready(node: &YamlNode, is_old: bool) -> Option<WaitForPodsReady
     Some(WaitForPodsReady {
         timeout,
         // Zero disables it (`pkg/controller/core`: RecoveryTimeout.Duration > 0).
-        recovery_timeout: Some(read::duration(wait, "recoveryTimeout").unwrap_or(timeout)).filter(|t| *t > Duration::ZERO),
+        recovery_timeout: Some(read::duration(wait, "recoveryTimeout").unwrap_or(timeout))
+            .filter(|t| *t > Duration::ZERO),
         block_admission: read::boolean(wait, "blockAdmission").unwrap_or(is_old),
         requeuing: wait.get("requeuingStrategy").map(requeuing).unwrap_or_default(),
     })
