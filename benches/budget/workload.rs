@@ -9,9 +9,11 @@ use sim_inputs::{LoadedScenario, read_scenario};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Returns the project's root directory.
+/// Returns the project's root directory, which is that of the package or above it.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_root = |folder: &&Path| folder.join("scenarios").is_dir();
+    package.ancestors().find(is_root).unwrap_or(package).to_owned()
 }
 
 /// Loads a scenario by its path from the root, with `path=value` overrides.

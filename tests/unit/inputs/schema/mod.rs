@@ -1,4 +1,3 @@
 //! Tests of `sim_inputs::schema`.
 
 mod check;
-mod json_schema;

@@ -37,7 +37,7 @@ fn validator(kind: &str) -> Validator {
 
 /// Returns the names and texts of the files of a kind in a folder of the repository.
 fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
     let mut result: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
@@ -116,7 +116,7 @@ fn what_the_checker_rejects_of_the_bad_inputs_the_schema_rejects() {
 #[test]
 fn a_parameter_may_replace_a_value_where_a_file_has_parameters() {
     let fleet = |spares: &str| {
-        let text = include_str!("../../../../scenarios/planning/multislice-64x64.yaml");
+        let text = include_str!("../../scenarios/planning/multislice-64x64.yaml");
         let json = document(&text.replace("nodes: ${spares}", &format!("nodes: {spares}")));
         validator("Fleet").is_valid(&json.unwrap().to_json())
     };
