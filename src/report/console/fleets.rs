@@ -5,9 +5,9 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::{Table, csv_of};
 use sim_analysis::experiment::FleetReplications;
-use sim_analysis::fleet::FleetOutcome;
 use sim_analysis::format::{count, wrap};
 use sim_base::stats::MeanEstimate;
+use sim_surrogate::fleet::FleetOutcome;
 use std::fmt::Write;
 use std::iter;
 
