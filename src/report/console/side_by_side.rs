@@ -77,16 +77,8 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
         return format!("{:>8} {:<cells$}", "-", "");
     }
     let sum = pieces.iter().fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
-    let mut bar = vec![' '; cells];
-    for &(from, to) in pieces {
-        let piece = style.bar(from.since(start), to.since(start), scale, cells);
-        for (cell, c) in bar.iter_mut().zip(piece.chars()) {
-            if c != ' ' && *cell != '█' {
-                *cell = c;
-            }
-        }
-    }
-    format!("{:>8} {}", seconds(sum), bar.into_iter().collect::<String>())
+    let pieces: Vec<_> = pieces.iter().map(|(from, to)| (from.since(start), to.since(start))).collect();
+    format!("{:>8} {}", seconds(sum), style.bars(&pieces, scale, cells))
 }
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {

@@ -13,13 +13,14 @@ pub mod rare;
 pub mod spares;
 pub mod tornado;
 
+use super::console::page::{Block, Page, Rank};
 use super::console::waterfall::WaterfallStyle;
 use super::draw::scene::DrawScene;
 use super::table::Table;
+use columns::columns;
 use serde::Serialize;
 use sim_analysis::format::{count, wrap};
 use sim_base::Duration;
-use std::fmt::Write;
 
 /// A planning result that can be output in every format.
 pub trait PlanText: Serialize {
@@ -83,17 +84,56 @@ impl PlanProvenance {
         );
         let lines = wrap(&text, style.width);
         let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();
-        format!("{}\n", bold.join("\n"))
+        bold.join("\n")
     }
 }
 
-/// Writes sentences wrapped to the line width with a hanging indent.
-fn sentences(out: &mut String, texts: &[String], style: &WaterfallStyle) {
-    for text in texts {
-        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
-            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
-        }
+/// Maximum number of lines of a summary.
+const LINES: usize = 15;
+/// Minimum number of rows of a table on a summary.
+const MIN_ROWS: usize = 2;
+
+/// The text of a planning result: the answer, tables and notes.
+struct PlanPage<'s> {
+    page: Page<'s>,
+    style: &'s WaterfallStyle,
+}
+
+impl<'s> PlanPage<'s> {
+    /// Starts a page with a title and the sentences of the conclusion. The first sentence is the answer.
+    fn new(title: String, conclusion: &[String], style: &'s WaterfallStyle) -> PlanPage<'s> {
+        let mut page = Page::new(LINES, style);
+        page.push(Block::text(Rank::Answer, title));
+        page.push(Block::new(Rank::Answer, "").entries(sentences(conclusion, style)).noun("sentence"));
+        PlanPage { page, style }
     }
+
+    /// Adds a table. The first of `rows` is the header; rows for which `is_marked` returns true end with an arrow.
+    fn table(mut self, rows: &[Vec<String>], is_marked: impl Fn(usize) -> bool) -> PlanPage<'s> {
+        let focus = (0..rows.len().saturating_sub(1)).find(|row| is_marked(*row));
+        let text = columns(rows, is_marked, self.style);
+        let has_head = text.len() == rows.len();
+        let head = text.first().filter(|_| has_head).cloned().unwrap_or_default();
+        let block = Block::new(Rank::Main, head).entries(text.into_iter().skip(usize::from(has_head)));
+        self.page.push(block.noun("row").minimum(MIN_ROWS, 0).focus(focus));
+        self
+    }
+
+    /// Adds notes and returns the text.
+    fn finish(mut self, notes: &[String]) -> String {
+        self.page.push(Block::new(Rank::Note, "").entries(sentences(notes, self.style)).noun("note"));
+        self.page.finish()
+    }
+}
+
+/// Wraps sentences to the line width with a hanging indent.
+fn sentences(texts: &[String], style: &WaterfallStyle) -> Vec<String> {
+    texts.iter().map(|text| wrap(text, style.width - 2).join("\n  ")).collect()
+}
+
+/// Returns an expression that is not broken into lines.
+fn unbroken(expression: &str) -> String {
+    expression.replace(' ', "\u{a0}")
 }
 
 /// Formats a horizon, for example `30 days` or `12h`.

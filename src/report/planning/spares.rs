@@ -1,10 +1,9 @@
 //! Report on the smallest value that satisfies a target: the conclusion, all candidates with their costs, and the
 //! knee chart.
 
-use super::columns::columns;
 use super::number::{cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
@@ -174,10 +173,7 @@ pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
 impl PlanText for SparesReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("smallest {} for {}", self.path, self.target);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
         let stat = format!("{}.{}", self.metric, self.statistic);
         let cost = format!("{} per run", self.currency);
@@ -203,10 +199,7 @@ impl PlanText for SparesReport {
                 judgement_word(c.judgement).to_owned(),
             ]);
         }
-        columns(&mut out, &rows, |i| Some(self.candidates[i].value) == self.chosen(), style);
-        out.push('\n');
-        sentences(&mut out, &self.notes(), style);
-        out
+        page.table(&rows, |i| Some(self.candidates[i].value) == self.chosen()).finish(&self.notes())
     }
 
     fn table(&self) -> Table {
