@@ -5,8 +5,10 @@ use super::waterfall::{self, WaterfallStyle};
 use super::{admission, main_events, placement, text, training};
 use sim_analysis::format::{self, count, seconds};
 use sim_analysis::metrics::restarts::restart::{self, RestartOutcome};
+use sim_analysis::metrics::summary::total_cost;
 use sim_analysis::metrics::{RestartMetrics, RunView, assumed};
 use sim_base::{JobSetId, SimTime};
+use sim_engine::record::EndReason;
 
 /// Maximum number of lines.
 const LINES: usize = 45;
@@ -21,8 +23,8 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> St
     page.push(head(run, style));
     page.push(main_events::block(run, style));
     admission::push_admissions(&mut page, run, style);
-    push_restarts(&mut page, run, style);
     training::push_training(&mut page, run, style);
+    push_restarts(&mut page, run, style);
     placement::push_groups(&mut page, &run.outcome.pending, style);
     push_caveats(&mut page, run, style);
     page.push(closing(run, files));
@@ -63,6 +65,10 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
             lines.push(format!("  {:<10} {}", std::mem::take(&mut label), style.bold(&part)));
         }
     }
+    let cost = total_cost(&run.outcome.ledger);
+    if cost > 0.0 {
+        lines.push(format!("  {:<10} {cost:.2} {} for accelerators", "cost", run.outcome.ledger.currency));
+    }
     Block::text(Rank::Answer, lines.join("\n"))
 }
 
@@ -84,7 +90,8 @@ fn outcomes(run: &RunView<'_>) -> Vec<String> {
                 None if outcome.never_placed_reason.is_some() => ("not placed", String::new()),
                 None if run.who_resumes(id).is_some() => ("suspended", String::new()),
                 None if run.outcome.blocked_reason(name).is_some() => ("blocked", String::new()),
-                None => ("not finished", format!(" at {}", seconds(run.outcome.end.since(SimTime::ZERO)))),
+                None if run.outcome.end_reason == EndReason::Settled => ("running", at_end(run)),
+                None => ("not finished", at_end(run)),
             };
             (state, format!("JobSet {name} {state}{suffix}; {}", restarts_of(run, id)))
         })
@@ -104,6 +111,10 @@ fn outcomes(run: &RunView<'_>) -> Vec<String> {
     let first = all.iter().find(|(state, _)| *state == "failed");
     sentences.extend(first.map(|(_, sentence)| format!("first failure: {sentence}")));
     sentences
+}
+
+fn at_end(run: &RunView<'_>) -> String {
+    format!(" at the end ({})", seconds(run.outcome.end.since(SimTime::ZERO)))
 }
 
 fn after(at: SimTime) -> String {
@@ -126,7 +137,7 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
     let all = run.restarts();
     let Some(longest) = restart::longest(all) else { return };
     let r = &all[longest];
-    let mut title = vec![style.bold(&format::restart_title(run, r, longest + 1))];
+    let mut title = vec![style.bold(&heading(run, r, longest + 1))];
     let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
     let waits = waterfall::describe_longest_waits_plainly(run, r);
     for text in [cause, waits].iter().filter(|text| !text.is_empty()) {
@@ -145,6 +156,17 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
         let block = Block::new(Rank::Support, style.bold(&title)).noun("restart");
         page.push(block.entries(lines).minimum(2, 1));
     }
+}
+
+/// Returns the heading of a restart, without its attempt.
+fn heading(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
+    let end = match r.ending {
+        RestartOutcome::Ready => "from the fault until every pod was ready",
+        RestartOutcome::JobSetEnded => "from the fault until the JobSet ended",
+        RestartOutcome::Unfinished => "from the fault to the end of the run (unfinished)",
+    };
+    let (jobset, strategy) = (run.names.jobset(r.jobset), run.strategy(r));
+    format!("Restart {number} of JobSet {jobset} ({strategy}): {} {end}", seconds(r.total()))
 }
 
 /// Describes a restart on one line.

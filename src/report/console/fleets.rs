@@ -37,9 +37,9 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     }
     page.push(table_block(Rank::Main, "", &table.formatted(style), style).noun("output").minimum(10, 0));
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
-    let states = all.node_hours.iter().filter_map(|(name, e)| Some((name, e.as_ref()?.mean)));
+    let states = all.node_hours.iter().filter_map(|(name, e)| Some((*name, e.as_ref()?.mean)));
     let states = states.filter(|(_, mean)| *mean > 0.0);
-    let line = |(name, mean): (&String, f64)| format!("  {name:<22} {:>8.3} %", 100.0 * mean / total);
+    let line = |(name, mean): (&str, f64)| format!("  {name:<22} {:>8.3} %", 100.0 * mean / total);
     let title = style.bold("Node time by state (mean share of all node-hours)");
     page.push(Block::new(Rank::Support, title).entries(states.map(line)).noun("state"));
     let warnings = all.warnings.iter().map(|warning| format!("Warning: {warning}"));

@@ -43,9 +43,32 @@ pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     lines.push((run.outcome.end, end_reason_sentence(run).to_owned()));
     // Events that were not kept are omitted between the kept ones and the last ones.
     let last = if run.folded.story.left_out > 0 { lines.len() - kept } else { LAST_EVENTS };
+    let lines = merge_simultaneous(lines);
     let entries = lines.iter().map(|(at, text)| entry(*at, text, EVENT_LINES, style));
-    let block = Block::new(Rank::Main, style.bold("What happened")).entries(entries).noun("event");
+    let block = Block::new(Rank::Support, style.bold("What happened")).entries(entries).noun("event");
     block.minimum(FIRST_EVENTS, last.min(LAST_EVENTS)).uncounted(run.folded.story.left_out)
+}
+
+/// Merges events of the same time that differ only in the name of a node, such as the crashes of a whole rack.
+fn merge_simultaneous(lines: Vec<(SimTime, String)>) -> Vec<(SimTime, String)> {
+    let without_node = |text: &str| {
+        let (before, after) = text.split_once("node ")?;
+        Some((before.to_owned(), after.split_once(' ')?.1.to_owned()))
+    };
+    let mut merged: Vec<(SimTime, String, u64)> = Vec::new();
+    for (at, text) in lines {
+        let key = without_node(&text);
+        let mut simultaneous = merged.iter_mut().rev().take_while(|(time, ..)| *time == at);
+        match simultaneous.find(|(_, known, _)| key.is_some() && without_node(known) == key) {
+            Some((.., others)) => *others += 1,
+            None => merged.push((at, text, 0)),
+        }
+    }
+    let text = |text: String, others: u64| match others {
+        0 => text,
+        n => format!("{text}, and {}", format::count(n, "other node")),
+    };
+    merged.into_iter().map(|(at, event, others)| (at, text(event, others))).collect()
 }
 
 /// Numbers of first and last events that a page contains if it has few lines for events.

@@ -1,6 +1,6 @@
 //! Two restarts after the same fault, side by side per phase on one time scale.
 
-use super::waterfall::WaterfallStyle;
+use super::waterfall::{self, WaterfallStyle};
 use sim_analysis::format::{percent, seconds};
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
@@ -83,7 +83,8 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart).iter().enumerate() {
-        let (name, time, percent) = (&gate.name, seconds(gate.time), percent(gate.share, 0));
+        let name = waterfall::plain_name(gate, side.restart.pods);
+        let (time, percent) = (seconds(gate.time), percent(gate.share, 0));
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
             (0, false) => "the longest part is",

@@ -51,7 +51,7 @@ pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Wate
     out
 }
 
-pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let title = format!("jobset-sim {}: {}", env!("CARGO_PKG_VERSION"), run.scenario.name);
     let _ = writeln!(out, "{}", style.bold(&title));
     for (label, text) in header_entries(run) {
@@ -98,7 +98,7 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the name and size of the cluster.
-pub(super) fn describe_cluster(run: &RunView<'_>) -> String {
+pub fn describe_cluster(run: &RunView<'_>) -> String {
     let topology = &run.scenario.topology;
     let accelerators = match run.outcome.ledger.accelerators {
         0 => String::new(),

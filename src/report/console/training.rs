@@ -38,9 +38,8 @@ pub(super) fn push_training(page: &mut Page<'_>, run: &RunView<'_>, style: &Wate
     }
 }
 
-/// Number of lines about the first training job that a page contains if it has few lines for them: goodput, ETTR and
-/// the first phases.
-const PHASES_MIN: usize = 5;
+/// Number of lines about the first training job that a page contains if it has few lines for them.
+const PHASES_MIN: usize = 3;
 
 /// Describes the training job for the header of the report: work, step duration and checkpoints.
 pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> String {

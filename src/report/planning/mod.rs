@@ -82,7 +82,7 @@ impl PlanProvenance {
             "jobset-sim {}: {}, {what}; {simulated} ({}), seed {}",
             self.version, self.scenario, self.level, self.seed
         );
-        let lines = wrap(&text, style.width);
+        let lines = wrap_expressions(&text, style.width);
         let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();
         bold.join("\n")
     }
@@ -128,12 +128,15 @@ impl<'s> PlanPage<'s> {
 
 /// Wraps sentences to the line width with a hanging indent.
 fn sentences(texts: &[String], style: &WaterfallStyle) -> Vec<String> {
-    texts.iter().map(|text| wrap(text, style.width - 2).join("\n  ")).collect()
+    texts.iter().map(|text| wrap_expressions(text, style.width - 2).join("\n  ")).collect()
 }
 
-/// Returns an expression that is not broken into lines.
-fn unbroken(expression: &str) -> String {
-    expression.replace(' ', "\u{a0}")
+/// Wraps a text, but not within comparisons such as `goodput.p10 >= 0.9`.
+fn wrap_expressions(text: &str, width: usize) -> Vec<String> {
+    let held = [" = ", " >= ", " <= "]
+        .iter()
+        .fold(text.to_owned(), |text, operator| text.replace(operator, &operator.replace(' ', "\u{a0}")));
+    wrap(&held, width)
 }
 
 /// Formats a horizon, for example `30 days` or `12h`.

@@ -156,8 +156,8 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     }];
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
-        let price = less.map_or(String::new(), |l| format!(", or {} with one less", r.money(l.cost)));
-        all.push(format!("At this value {}; a run costs {}{price}.", stat(c), r.money(c.cost)));
+        let price = less.map_or(String::new(), |l| format!("; with {path} = {} it costs {}", l.value, r.money(l.cost)));
+        all.push(format!("At this value {}, and a run costs {}{price}.", stat(c), r.money(c.cost)));
     }
     all
 }
