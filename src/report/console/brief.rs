@@ -42,7 +42,7 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
             lines.push(format!("  {:<10} {part}", std::mem::take(&mut label)));
         }
     };
-    fact("cluster", &text::describe_cluster(run), 2);
+    fact("cluster", &text::describe_cluster(run), SENTENCE_LINES);
     for (at, jobset) in scenario.jobsets.iter().take(MAX_JOBSETS).enumerate() {
         fact(if at == 0 { "JobSet" } else { "" }, &text::describe_jobset(&jobset.jobset), 1);
     }
