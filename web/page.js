@@ -28,7 +28,7 @@ const ask = message => new Promise(answer => {
 });
 const jobsetSim = (args, files) => ask({ args, files });
 
-/** What is set, as it is kept in a link. `scenario` only if it was written by hand. */
+/** The inputs, as stored in a link. `scenario` is null unless it was edited. */
 function state() {
   const set = Object.fromEntries(FIELDS.map(id => [id, byId(id).value]));
   return { jobset: byId("jobset").value, scenario: ownScenario ? byId("scenario").value : null, ...set };
@@ -44,17 +44,17 @@ function restore(from) {
   label();
 }
 
-/** The words beside each slider. */
+/** Updates the value shown beside each slider. */
 function label() {
   for (const output of document.querySelectorAll("output")) {
     const id = output.htmlFor[0], value = Number(byId(id).value);
     output.value = value === KEEP ? "from the JobSet" : `${value}${UNITS[id] ?? ""}`;
   }
   byId("whose").hidden = !ownScenario;
-  byId("whose").textContent = "This scenario is yours: the cluster is not made anew. Empty it, and it is.";
+  byId("whose").textContent = "This scenario was edited, so the setting Cluster has no effect. Clear the scenario to generate it again.";
 }
 
-/** `jobset-sim new` makes the scenario, once for each JobSet and cluster. */
+/** Returns the edited scenario, or generates one with `jobset-sim new`. */
 async function made() {
   if (ownScenario) return { text: byId("scenario").value, files: {} };
   const cluster = byId("cluster").value;
@@ -66,7 +66,7 @@ async function made() {
   return { text: files["scenario.yaml"], files };
 }
 
-/** The first pod of each Job, for the failures to go round. */
+/** The first pod of each Job; failures hit them in turn. */
 async function firstPods(files) {
   const done = await jobsetSim(["run", "scenario.yaml", "--show-effective", "--format", "json", "--quiet"], files);
   if (done.code !== 0) throw done;
@@ -75,7 +75,7 @@ async function firstPods(files) {
   return JSON.parse(done.stdout).flatMap(jobs);
 }
 
-/** What the sliders say, as options. */
+/** Converts the settings to options of the program. */
 async function options(files) {
   const value = id => byId(id).value, number = id => Number(value(id));
   const args = [];
@@ -138,7 +138,7 @@ async function run() {
   if (again) { again = false; run(); }
 }
 
-/** base64url of the deflated state: the link has everything, and no server sees it. */
+/** base64url of the deflated state: it is part of the link after #, which browsers do not send to a server. */
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());

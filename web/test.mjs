@@ -1,4 +1,4 @@
-// The page in headless Chromium, used as a visitor would; what it shows must be what the program prints in a terminal.
+// Uses the page in headless Chromium like a visitor. It must show what the program prints in a terminal.
 //
 //   node test.mjs JOBSET_SIM [PICTURES]
 import assert from "node:assert/strict";
@@ -32,7 +32,7 @@ async function open(at, colorScheme = "light") {
   return page;
 }
 
-/** Until a run that began before this call has been shown. */
+/** Waits until the page shows the result of a run. */
 const finished = page => page.waitForFunction(() =>
   document.querySelector("#text").dataset.code !== undefined && document.querySelector("#status").textContent.startsWith("took"),
 null, { timeout: DONE_MS });
@@ -49,7 +49,7 @@ async function set(page, id, value) {
 const text = page => page.textContent("#text");
 const code = page => page.getAttribute("#text", "data-code");
 
-/** The command that the page shows, in a terminal, on what the page has. */
+/** Runs the command that the page shows in a terminal, with the inputs of the page. */
 async function inTerminal(page) {
   const dir = mkdtempSync(join(tmpdir(), "jobset-sim-web-"));
   for (const name of ["jobset", "scenario"]) writeFileSync(join(dir, `${name}.yaml`), await page.inputValue(`#${name}`));
@@ -66,8 +66,8 @@ const chart = page => page.$eval("#chart img", img => decodeURIComponent(img.src
 const page = await open(url);
 assert.equal(await code(page), "0", await text(page));
 let native = await inTerminal(page);
-assert.equal(await text(page), native.printed, "the same words as in a terminal");
-assert.equal(await chart(page), native.chart, "the same chart, to the byte");
+assert.equal(await text(page), native.printed, "the text of a terminal");
+assert.equal(await chart(page), native.chart, "the chart of a terminal");
 if (pictures) await page.screenshot({ path: join(pictures, "browser-light.png") });
 console.log("ok: the example, byte for byte what a terminal prints");
 
@@ -75,7 +75,7 @@ for (const [id, value] of [["grace", "90"], ["failures", "3"], ["spares", "1"], 
   const before = await text(page);
   await set(page, id, value);
   assert.equal(await code(page), "0", await text(page));
-  assert.notEqual(await text(page), before, `${id} changes what happens`);
+  assert.notEqual(await text(page), before, `${id} has an effect`);
   native = await inTerminal(page);
   assert.equal(await text(page), native.printed);
   console.log(`ok: ${id} = ${value}`);
@@ -86,9 +86,9 @@ await page.click("#share");
 await page.waitForFunction(() => location.hash.length > 1);
 const link = page.url();
 const shared = await open(link, "dark");
-assert.equal(await text(shared), await text(page), "a link has everything");
+assert.equal(await text(shared), await text(page), "a link contains all inputs");
 if (pictures) await shared.screenshot({ path: join(pictures, "browser-dark.png") });
-console.log(`ok: a link of ${link.split("#")[1].length} characters shows the same`);
+console.log(`ok: a link of ${link.split("#")[1].length} characters shows the same result`);
 
 await set(shared, "strategy", "all");
 assert.equal(await code(shared), "0", await text(shared));
@@ -102,8 +102,8 @@ await shared.click("#run");
 await finished(shared);
 assert.equal(await code(shared), "2");
 assert.match(await text(shared), /did you mean/i, await text(shared));
-console.log("ok: an error says what may have been meant");
+console.log("ok: an error suggests a correction");
 
 for (const one of [page, shared]) assert.deepEqual(one.wrong, []);
-console.log("ok: nothing on the console, and no request");
+console.log("ok: no console message and no network request");
 await browser.close();

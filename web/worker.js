@@ -26,7 +26,7 @@ function run(args, files) {
   return { code, ...said, files: texts(root.dir, "") };
 }
 
-/** Every file that is there afterwards. */
+/** The contents of all files after a run, by path. */
 function texts(directory, prefix) {
   const found = {};
   for (const [name, entry] of directory.contents) {

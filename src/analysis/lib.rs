@@ -1,16 +1,14 @@
 //! Analysis of simulated runs: metrics, the capacity of a cluster, the admission by Kueue, experiments with
-//! replications, sweeps, planning, the reduced model and `why`.
+//! replications, sweeps, planning and `why`.
 //!
 //! Must never format a report or read the command line.
 
 pub mod admission;
 pub mod capacity;
 pub mod experiment;
-pub mod fleet;
 pub mod format;
 pub mod kueue_load;
 pub mod metrics;
 pub mod planning;
-pub mod reduced;
 pub mod sweep;
 pub mod why;

@@ -32,10 +32,11 @@ pub(crate) fn remove_directory((directory, parents): &(PathBuf, Vec<PathBuf>)) {
 pub fn write_with<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
     //  Pipes, devices and symbolic links are written directly so that they are not replaced by a regular file.
     let replaces = fs::symlink_metadata(target).map_or(true, |there| there.is_file());
-    let Some(temporary) = temporary_path(target).filter(|_| replaces) else {
+    if !replaces || target.file_name().is_none() {
         return write(target);
-    };
+    }
     let _partial = partial();
+    let temporary = create_temporary(target, |path| fs::File::create_new(path).map(drop))?;
     let written = write(&temporary).and_then(|()| Ok(fs::rename(&temporary, target)?));
     if written.is_err() {
         //  Removes the incomplete file.
@@ -48,10 +49,23 @@ pub fn write(target: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(target, |path| fs::write(path, bytes))
 }
 
-/// Returns the temporary path in the same directory. It keeps the file extension because writers select the format
-/// by it.
-fn temporary_path(target: &Path) -> Option<PathBuf> {
-    let name = target.file_name()?.to_string_lossy();
-    let temporary = format!(".partial-{}-{name}", std::process::id());
-    Some(target.with_file_name(temporary))
+/// Largest number of temporary names that are tried for one target.
+const NAMES: u32 = 1000;
+
+/// Creates a file or directory with `create` under a hidden name in the directory of `target`, and returns its path.
+/// The name keeps the file extension because writers select the format by it.
+///
+/// `create` must fail with `AlreadyExists` if the path exists: then the next name is tried. Thus two processes never
+/// share a temporary path, nor does one take over what a killed process left. Process ids do not ensure this: processes
+/// in different containers can have the same one, and WebAssembly has none.
+pub(crate) fn create_temporary(target: &Path, create: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    for n in 0..NAMES {
+        let temporary = target.with_file_name(format!(".partial-{n}-{name}"));
+        match create(&temporary) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|()| temporary),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -1,10 +1,10 @@
 //! A run allocates little once its tables have grown: the second run of one `Simulation` is counted.
 
 use crate::{growth, support};
-use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::DiscardSink;
 use sim_inputs::SourceText;
+use sim_surrogate::fleet::{FleetOutcome, FleetSimulation};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

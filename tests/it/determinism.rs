@@ -38,6 +38,9 @@ fn every_scenario_has_its_golden_digest_in_every_profile() {
 fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
+        if !support::is_tried(&scenario) {
+            continue;
+        }
         let mut used = support::simulation(&scenario);
         // A run with another seed and replication in between must not affect the next run.
         let first = used.run(7, 0, &mut DiscardSink).digest;

@@ -1,9 +1,9 @@
-//! The reduced model of Fleets against closed forms: `reference` names the section of the calibration reference.
+//! The Fleet model against closed forms: `reference` names the section of the calibration reference.
 
-use sim_analysis::fleet::{FleetEnd, FleetOutcome, FleetSimulation, TimeCategory};
 use sim_api::spec::*;
 use sim_base::Duration;
 use sim_base::random::{Distribution, EmpiricalDistribution};
+use sim_surrogate::fleet::{FleetEnd, FleetOutcome, FleetSimulation, TimeCategory};
 
 const HOUR: f64 = 3600.0;
 

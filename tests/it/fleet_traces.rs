@@ -1,8 +1,8 @@
 //! Faults of a Fleet from a trace.
 
-use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
 use sim_api::spec::RetirementSpec;
 use sim_inputs::{FileTextError, LoadedFleet, SourceText, parse_fleet_with};
+use sim_surrogate::fleet::{FleetOutcome, FleetSimulation};
 
 fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     let text = format!(

@@ -2,8 +2,8 @@
 
 use crate::support::root;
 use sim_analysis::experiment::{FleetReplications, ReplicationLimits, replicate_fleet};
-use sim_analysis::fleet::FleetOutcome;
 use sim_inputs::{LoadedFleet, parse_fleet, read_source};
+use sim_surrogate::fleet::FleetOutcome;
 
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
     let path = root().join("scenarios/published").join(name);

@@ -125,6 +125,9 @@ fn the_scheduler_is_as_fast_as_published_at_5000_to_65000_nodes() {
         // SCH-01: the slowest of 250 runs of scheduler_perf at 5,000 nodes.
         (5, 1000, "", 8, 810.0, 1100.0),
     ] {
+        if jobs * pods > 5000 && !support::runs_long_tests() {
+            continue;
+        }
         let mut bound = Bindings::default();
         let scenario = pods_on_nodes((jobs, pods), accelerators, (annotation, UNLIMITED));
         support::simulation(&scenario).run(1, 0, &mut bound);

@@ -55,7 +55,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     let every = json(&[]);
     let known = sim_inputs::assumptions().len()
         + sim_inputs::presets::faults::assumptions().len()
-        + sim_analysis::reduced::accuracy_parameters().len();
+        + sim_surrogate::reduced::accuracy_parameters().len();
     assert_eq!(every["parameters"].as_array().map(Vec::len), Some(known));
 }
 

@@ -1,4 +1,5 @@
-//! Project conventions that the compiler does not enforce: where names may be used, lengths, wording.
+//! Project conventions that the compiler does not enforce: where names may be used, width of lines, wording. Sizes of
+//! files and folders are not limited; `.ci/run sizes` prints them.
 
 mod wording;
 mod workspace;
@@ -6,9 +7,6 @@ mod workspace;
 use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
-/// Files longer than `LINES_MAX`, each with its permitted length.
-const LONG_FILES: &[(&str, usize)] = &[];
-const LINES_MAX: usize = 500;
 const COLUMNS_MAX: usize = 120;
 
 /// Names that are permitted only in some files (a file, or a folder with a trailing slash).
@@ -169,15 +167,9 @@ fn declares(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn files_and_lines_are_short_enough_to_read() {
+fn lines_fit_the_width_that_rustfmt_gives_to_code() {
     let mut long = Vec::new();
     for (path, text) in all_rust_files() {
-        let exception = LONG_FILES.iter().find(|(long, _)| *long == path);
-        let most = exception.map_or(LINES_MAX, |(_, lines)| *lines);
-        let lines = text.lines().count();
-        if lines > most {
-            long.push(format!("{path}: {lines} lines"));
-        }
         for (k, line) in text.lines().enumerate() {
             // Strings are exempt from the limit; rustfmt wraps the code.
             let text = line.contains('"') || line.ends_with('\\') || line.contains("\\n");
@@ -188,9 +180,6 @@ fn files_and_lines_are_short_enough_to_read() {
         }
     }
     assert!(long.is_empty(), "too long:\n{}", long.join("\n"));
-    for (path, _) in LONG_FILES {
-        assert!(root().join(path).exists(), "{path} is listed, but does not exist");
-    }
 }
 
 #[test]

@@ -88,6 +88,9 @@ fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
         ("regime-dead-node-bound", "earlier scripted action"),
         ("regime-grace-bound", "time to stop on SIGTERM"),
     ] {
+        if !support::is_tried(&support::scenario(name, &[])) {
+            continue;
+        }
         let why = explained(name, &WhyRequest::default());
         let binding = why.binding.as_ref().expect(name);
         let result = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
@@ -263,6 +266,9 @@ fn phases_of_the_path_are_those_of_run_in_every_restart_of_every_scenario() {
     let mut seen = 0;
     for name in support::scenario_names() {
         let loaded = load(&name, &[]).expect("the scenario is valid");
+        if !support::is_tried(&loaded.scenario) {
+            continue;
+        }
         for (i, restart) in restarts(&loaded).iter().take(6).enumerate() {
             let why = explained(&name, &WhyRequest { restart: Some(i + 1), ..path_only() });
             assert_eq!(restart.path.total(), restart.total(), "{name}: the path of restart {}", i + 1);

@@ -151,7 +151,7 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
         assert!(blocked.condition.contains(part), "{part}: {}", blocked.condition);
     }
     assert!(blocked.change.is_some());
-    // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
+    // n-crash-delete-node and n-lost-reboot-exit-rule show that these actions resolve the block.
     for lever in ["repair of the lost node", "deletion of the Node object", "replacement of the lost node"] {
         let result = why.what_if.iter().any(|w| w.setting.lever == lever);
         assert!(result, "{lever}: {:?}", why.what_if);
@@ -173,7 +173,7 @@ fn two_recorded_dead_nodes_need_two_actions() {
 /// The action that resolved the block in the recording is on the path, with the waiting pod and the duration.
 #[test]
 fn handled_dead_node_is_the_longest_wait() {
-    for name in ["n-crash-delete-node", "n-crash-out-of-service", "n-lost-force-delete", "n-lost-new-node"] {
+    for name in ["n-crash-delete-node", "n-crash-out-of-service", "n-lost-force-delete"] {
         let (recording, scenario) = recording("nodes", name);
         let why = explained(name, &scenario, false);
         let wait = why.spans.iter().max_by_key(|span| span.step.duration()).unwrap();

@@ -5,10 +5,8 @@ use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
 use super::stop::{LimitSink, ReplicationLimits};
-use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
-use crate::reduced::{OutcomeCounter, ReducedOutcome};
 use sim_api::spec::{
     DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY, PodFailurePolicyAction,
     PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
@@ -16,6 +14,8 @@ use sim_api::spec::{
 use sim_base::time::MAX_INPUT_DURATION;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::EndReason;
+use sim_surrogate::fleet::{FleetEnd, FleetSimulation};
+use sim_surrogate::reduced::{OutcomeCounter, ReducedOutcome};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;

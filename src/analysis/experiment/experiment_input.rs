@@ -8,9 +8,10 @@ use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
 use super::warned::{fleet_heavy_tails, scenario_heavy_tails};
-use crate::{fleet::FleetSimulation, reduced::ReducedSimulator};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_engine::CannotRun;
+use sim_surrogate::fleet::FleetSimulation;
+use sim_surrogate::reduced::ReducedSimulator;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 

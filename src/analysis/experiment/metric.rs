@@ -5,11 +5,12 @@
 use super::fleets::compared;
 use super::outcome::ReplicationOutcome;
 use super::replication::{ReplicatedAdmission, ReplicatedJobSet, ReplicationResult, RestartQuantile};
-use crate::{fleet::FleetSimulation, metrics::step_time::MeanStep, metrics::training::TrainingSummary};
+use crate::{metrics::step_time::MeanStep, metrics::training::TrainingSummary};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_base::Duration;
 use sim_base::stats::SampleKind;
 use sim_engine::record::{LedgerCategory, TrainingPhase};
+use sim_surrogate::fleet::FleetSimulation;
 
 /// The value of a metric in one replication, or why there is none.
 #[derive(Copy, Clone, Debug, PartialEq)]

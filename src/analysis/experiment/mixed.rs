@@ -1,10 +1,10 @@
 //! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
 
 use super::reduced::ReducedExperiment;
-use crate::reduced::ReducedSimulator;
 use sim_base::Duration;
 use sim_base::random::MixtureDistribution;
 use sim_engine::record::TrainingPhase;
+use sim_surrogate::reduced::ReducedSimulator;
 
 /// Runs mixtures of replications one after another, reusing memory.
 pub struct MixedRuns<'c> {

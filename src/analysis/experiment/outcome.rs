@@ -1,8 +1,8 @@
 //! The outcome of a replication: whether its work was completed, and if not, why. The only place that decides this.
 
 use super::replication::ReplicationResult;
-use crate::fleet::FleetEnd;
 use serde::Serialize;
+use sim_surrogate::fleet::FleetEnd;
 use std::fmt;
 
 /// The outcome of one replication.

@@ -4,10 +4,10 @@ use super::resampling::ResampledSearch;
 use super::splitting::{BranchFactor, batch, find_levels};
 use crate::experiment::parallel::in_parallel_with;
 use crate::experiment::{NoRuns, ReducedExperiment, ReplicationLimits};
-use crate::fleet::{SplitBranches, SplitExcess};
 use serde::{Serialize, Serializer};
 use sim_api::spec::FleetSpec;
 use sim_base::stats::student::StudentMean;
+use sim_surrogate::fleet::{SplitBranches, SplitExcess};
 
 /// Schema name of [`RareEventSearch`].
 pub const SCHEMA: &str = "jobset-sim/plan-rare/v1";

@@ -8,8 +8,8 @@
 
 use super::splitting::BranchFactor;
 use crate::experiment::{MixedRuns, ReducedExperiment};
-use crate::fleet::SplitExcess;
 use sim_base::random::{MixtureDistribution, StreamKey};
+use sim_surrogate::fleet::SplitExcess;
 
 /// Shares of the random numbers that are replaced in successive steps. Large shares decorrelate, small ones are
 /// accepted more often at high levels.

@@ -9,7 +9,7 @@
 
 use super::rare::RareQuestion;
 use crate::experiment::StopFlag;
-use crate::fleet::{SplitBranches, SplitState};
+use sim_surrogate::fleet::{SplitBranches, SplitState};
 
 /// Target proportion of the runs of a level that reach the next one.
 const ONWARD: f64 = 0.25;

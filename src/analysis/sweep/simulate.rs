@@ -3,7 +3,8 @@
 
 use super::row::SweepRow;
 use super::work_plan::WorkItem;
-use crate::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
+use crate::experiment::{ExperimentSubject, ReplicationLimits};
+use sim_engine::CannotRun;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +15,8 @@ pub trait HostInfo: Sync {
     type Error: Send;
 
     fn load(&self, point: usize) -> Result<ExperimentSubject, Self::Error>;
-    /// Creates the error for a point that cannot be run, or for the whole sweep if `point` is `None`.
-    fn point_error(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
+    /// Creates the error for a point that cannot be run.
+    fn point_error(&self, point: usize, why: CannotRun) -> Self::Error;
     /// Receives a finished replication.
     fn receive(&self, row: SweepRow) -> Result<(), Self::Error>;
 }
@@ -36,9 +37,8 @@ pub fn simulate<H: HostInfo>(
             let started = std::thread::Builder::new().spawn_scoped(scope, || common.work());
             match started {
                 Ok(worker) => workers.push(worker),
-                Err(e) if workers.is_empty() => {
-                    return Err(host.point_error(None, NoRuns::Threads(e.to_string())));
-                }
+                // No threads are available, as in WebAssembly.
+                Err(_) if workers.is_empty() => return common.work(),
                 // The threads that were started can do all of the work.
                 Err(_) => break,
             }
@@ -73,7 +73,7 @@ impl<H: HostInfo> SharedInputs<'_, H> {
         while let Some((point, first)) = self.take(|queue| queue.any()) {
             let subject = self.host.load(point)?;
             let jobsets = subject.jobsets();
-            let refused = |why| self.host.point_error(Some(point), NoRuns::Scenario(why));
+            let refused = |why| self.host.point_error(point, why);
             let mut player = subject.player().map_err(refused)?;
             let mut next = Some(first);
             while let Some(replication) = next {

@@ -56,8 +56,8 @@ impl NodeLifecycle {
         !due || !store.pods.is_current(pod, incarnation) || store.pods.has(pod, flag::DELETING)
     }
 
-    /// Evicts the pod. The existence of the Node is not checked: its deletion does not cancel evictions
-    /// (recordings/nodes, n-lost-new-node).
+    /// Evicts the pod. The existence of the Node is not checked, because its deletion does not cancel evictions
+    /// (`handleNodeUpdate` in `pkg/controller/tainteviction` forgets only the taints of a deleted Node).
     pub(super) fn toleration_expired(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         if self.is_stale(ctx.store, ctx.now, (pod, incarnation)) {
             return;

@@ -3,7 +3,8 @@
 use super::dump::{ClusterDump, DumpObject};
 use crate::files::{open_dump, read_dump};
 use crate::text::diagnostic::Diagnostics;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::thread::{self, ScopedJoinHandle};
 
 /// Size in bytes from which a file is read by two threads; a smaller one takes less than 0.1 s.
 const HALVED_FROM: u64 = 1 << 25;
@@ -18,16 +19,25 @@ const BETWEEN_OBJECTS: &[u8] = b"\n        },\n        {";
 pub(super) fn read_json<T>(
     nodes: &str, pods: &[String], convert: impl FnOnce(Vec<DumpObject>) -> T,
 ) -> Option<(T, ClusterDump)> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = pods.iter().map(|file| scope.spawn(|| read_file(file))).collect();
+    thread::scope(|scope| {
+        let start = |file| thread::Builder::new().spawn_scoped(scope, move || read_file(file));
+        let threads: Vec<_> = pods.iter().map(|file| (file, start(file))).collect();
         let mut dump = read_file(nodes);
         let converted = dump.as_mut().map(|dump| convert(std::mem::take(&mut dump.nodes)));
-        for thread in threads {
-            let pods = thread.join().ok().flatten();
+        for (file, thread) in threads {
+            let pods = join_or_run(thread, || read_file(file));
             dump = dump.zip(pods).map(|(dump, pods)| dump.with_pods_of(pods));
         }
         converted.zip(dump)
     })
+}
+
+/// Returns the result of a thread, or that of `read` if no thread could be started, as in WebAssembly.
+fn join_or_run<T>(thread: io::Result<ScopedJoinHandle<'_, Option<T>>>, read: impl FnOnce() -> Option<T>) -> Option<T> {
+    match thread {
+        Ok(thread) => thread.join().ok().flatten(),
+        Err(_) => read(),
+    }
 }
 
 fn read_file(path: &str) -> Option<ClusterDump> {
@@ -48,14 +58,15 @@ fn read_halves(path: &str) -> Option<ClusterDump> {
     let found = searched.windows(BETWEEN_OBJECTS.len()).position(|bytes| bytes == BETWEEN_OBJECTS)?;
     let comma = BETWEEN_OBJECTS.iter().position(|byte| *byte == b',')?;
     let end = middle + (found + comma) as u64;
-    std::thread::scope(|scope| {
-        let second = scope.spawn(|| {
-            let mut file = open_dump(path)?;
-            file.seek(SeekFrom::Start(end + 1)).ok()?;
-            ClusterDump::of_json(b"{\"kind\":\"List\",\"items\":[".as_slice().chain(file))
-        });
+    let read_second = || {
+        let mut file = open_dump(path)?;
+        file.seek(SeekFrom::Start(end + 1)).ok()?;
+        ClusterDump::of_json(b"{\"kind\":\"List\",\"items\":[".as_slice().chain(file))
+    };
+    thread::scope(|scope| {
+        let second = thread::Builder::new().spawn_scoped(scope, &read_second);
         let first = ClusterDump::of_json(open_dump(path)?.take(end).chain(b"],\"kind\":\"List\"}".as_slice()));
-        let (first, second) = first.zip(second.join().ok().flatten())?;
+        let (first, second) = first.zip(join_or_run(second, read_second))?;
         //  The objects of a typed list have no kind, which only one half knows.
         (first.untyped() + second.untyped() == 0).then(|| first.with(second))
     })

@@ -2,25 +2,19 @@
 //! files remain. Commands that keep no results exit immediately, also as the first process of a container, where
 //! signals without a handler are ignored.
 
-use crate::cli::failure::{CommandFailure, INTERRUPTED};
-use crate::cli::output;
+use crate::cli::failure::CommandFailure;
 use sim_analysis::experiment::{ReplicationLimits, StopFlag};
 use std::sync::OnceLock;
 
-/// Stop flag of the running commands; set once a command has results to keep. The first signal raises it.
-static RUNS: OnceLock<StopFlag> = OnceLock::new();
-
-/// Installs the signal handler. Called once at program start.
 #[cfg(any(unix, windows))]
-pub fn install() {
-    if let Err(why) = ctrlc::set_handler(on_signal) {
-        output::notice(&format!("cannot install the signal handler: {why}"));
-    }
-}
+pub use signals::install;
 
 /// Does nothing: browsers have no signals, the page stops the program.
 #[cfg(not(any(unix, windows)))]
 pub fn install() {}
+
+/// Stop flag of the running commands; set once a command has results to keep. The first signal raises it.
+static RUNS: OnceLock<StopFlag> = OnceLock::new();
 
 /// Returns run limits with the stop flag that the first signal raises. A second signal exits immediately.
 pub fn limits() -> ReplicationLimits {
@@ -29,33 +23,46 @@ pub fn limits() -> ReplicationLimits {
     limits
 }
 
-/// Time of the first signal.
 #[cfg(any(unix, windows))]
-static FIRST: OnceLock<std::time::Instant> = OnceLock::new();
+mod signals {
+    use super::RUNS;
+    use crate::cli::failure::INTERRUPTED;
+    use crate::cli::output;
+    use std::sync::OnceLock;
+    use std::time::{Duration, Instant};
 
-/// Time during which further signals belong to the first one: `timeout` and shells send a signal to the process and
-/// to its group.
-#[cfg(any(unix, windows))]
-const SAME_SIGNAL: std::time::Duration = std::time::Duration::from_millis(500);
+    /// Time of the first signal.
+    static FIRST: OnceLock<Instant> = OnceLock::new();
 
-#[cfg(any(unix, windows))]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "distinguishes a repeated signal from a second request to stop; does not affect results"
-)]
-fn on_signal() {
-    let exit = || -> ! {
-        sim_report::atomic_write::remove_partial();
-        std::process::exit(i32::from(INTERRUPTED))
-    };
-    let Some(flag) = RUNS.get() else {
-        exit();
-    };
-    let first = FIRST.get_or_init(std::time::Instant::now);
-    if flag.is_raised() && first.elapsed() > SAME_SIGNAL {
-        exit();
+    /// Time during which further signals belong to the first one: `timeout` and shells send a signal to the process
+    /// and to its group.
+    const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
+    /// Installs the signal handler. Called once at program start.
+    pub fn install() {
+        if let Err(why) = ctrlc::set_handler(on_signal) {
+            output::notice(&format!("cannot install the signal handler: {why}"));
+        }
     }
-    flag.raise();
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "distinguishes a repeated signal from a second request to stop; does not affect results"
+    )]
+    fn on_signal() {
+        let exit = || -> ! {
+            sim_report::atomic_write::remove_partial();
+            std::process::exit(i32::from(INTERRUPTED))
+        };
+        let Some(flag) = RUNS.get() else {
+            exit();
+        };
+        let first = FIRST.get_or_init(Instant::now);
+        if flag.is_raised() && first.elapsed() > SAME_SIGNAL {
+            exit();
+        }
+        flag.raise();
+    }
 }
 
 /// Returns the error of an interrupted command; `finished` describes the results that were kept.

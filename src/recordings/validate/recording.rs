@@ -34,6 +34,8 @@ pub enum RecordingKind {
     /// Kueue together with all other components.
     #[serde(rename = "kueueLive")]
     KueueLive,
+    /// Dynamic resource allocation, which is not simulated.
+    Dra,
 }
 
 impl RecordingKind {
@@ -49,6 +51,7 @@ impl RecordingKind {
                 | RecordingKind::Gang
                 | RecordingKind::Kueue
                 | RecordingKind::KueueLive
+                | RecordingKind::Dra
         )
     }
 
@@ -66,6 +69,7 @@ impl RecordingKind {
             RecordingKind::Gang => "gang",
             RecordingKind::Kueue => "kueue",
             RecordingKind::KueueLive => "kueueLive",
+            RecordingKind::Dra => "dra",
         }
     }
 }

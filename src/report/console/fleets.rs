@@ -6,9 +6,9 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::{Table, csv_of};
 use sim_analysis::experiment::FleetReplications;
-use sim_analysis::fleet::FleetOutcome;
 use sim_analysis::format::count;
 use sim_base::stats::MeanEstimate;
+use sim_surrogate::fleet::FleetOutcome;
 use std::iter;
 
 /// Maximum number of lines of the summary.

@@ -5,7 +5,7 @@
 use super::csv;
 use super::events::EventWriter;
 use super::rundir_error::RunDirError;
-use crate::atomic_write::{partial, remove_directory};
+use crate::atomic_write::{create_temporary, partial, remove_directory};
 use crate::{draw::scene::DrawScene, export, export::ExportSubject, export_error::ExportError};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::summary::RunSummary;
@@ -28,8 +28,9 @@ impl RunDir {
         if fs::symlink_metadata(target).is_ok() {
             return Err(RunDirError::AlreadyExists { path: path() });
         }
-        let name = target.file_name();
-        let name = name.ok_or_else(|| RunDirError::InvalidName { path: path() })?;
+        if target.file_name().is_none() {
+            return Err(RunDirError::InvalidName { path: path() });
+        }
         let parent = match target.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
@@ -40,8 +41,7 @@ impl RunDir {
         let new_parents = new_parents.map(Path::to_owned).collect();
         let mut incomplete = partial();
         fs::create_dir_all(parent).map_err(failed)?;
-        let hidden = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
-        let temporary = create_unique_dir(&parent.join(hidden)).map_err(failed)?;
+        let temporary = create_temporary(target, |path| fs::create_dir(path)).map_err(failed)?;
         incomplete.push((temporary.clone(), new_parents));
         Ok(RunDir {
             target: target.to_owned(),
@@ -161,34 +161,6 @@ impl RunDir {
             failure_note: self.failure_note.clone(),
         }
     }
-}
-
-/// Returns the process id, which makes temporary names of concurrent processes distinct.
-#[cfg(not(target_os = "wasi"))]
-fn process_id() -> u32 {
-    std::process::id()
-}
-
-/// Returns 0: under WASI a process does not share its file system with other runs.
-#[cfg(target_os = "wasi")]
-fn process_id() -> u32 {
-    0
-}
-
-/// Creates a directory with this name, or with a numeric suffix if it exists. A killed process may have left its
-/// directory behind, and processes in different containers may have the same id.
-fn create_unique_dir(path: &Path) -> io::Result<PathBuf> {
-    for n in 0..1000 {
-        let mut name = path.as_os_str().to_owned();
-        if n > 0 {
-            name.push(format!("-{n}"));
-        }
-        match fs::create_dir(&name) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| name.into()),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 impl Drop for RunDir {

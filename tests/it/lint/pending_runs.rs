@@ -191,7 +191,8 @@ fn reported(report: &LintReport, names: &[&str]) -> BTreeSet<String> {
 #[test]
 fn a_jobset_is_reported_exactly_if_its_run_leaves_pods_pending() {
     let (mut alone_count, mut together_count, mut placed_count) = (0, 0, 0);
-    for seed in 0..200 {
+    let seeds = support::cases(60, 200);
+    for seed in 0..seeds {
         let mut choices = Choices(seed);
         let pools = pools(&mut choices);
         let names = ["one", "two", "three"].into_iter().take(1 + choices.below(3) as usize);
@@ -214,7 +215,8 @@ fn a_jobset_is_reported_exactly_if_its_run_leaves_pods_pending() {
         together_count += together.len();
     }
     let counts = [alone_count, together_count, placed_count];
-    assert!(counts.iter().zip([100, 10, 100]).all(|(count, least)| *count > least), "{counts:?}");
+    // Of 200 seeds, more than 100, 10 and 100.
+    assert!(counts.iter().zip([2, 20, 2]).all(|(count, one_in)| *count as u64 > seeds / one_in), "{counts:?}");
 }
 
 /// Runs a shipped scenario. Returns the JobSets of which a pod ever found no node.

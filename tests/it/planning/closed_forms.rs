@@ -2,13 +2,13 @@
 
 use crate::fleet::{crashes, exponential, plain, s};
 use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits};
-use sim_analysis::fleet::{FleetSimulation, SplitExcess};
 use sim_analysis::planning::interval::{IntervalSearch, best};
 use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_fleet};
 use sim_analysis::planning::{ClosedForm, SampleMetric, SampleRow};
 use sim_api::spec::*;
 use sim_base::random::Distribution;
 use sim_base::stats::{poisson_sf, proportion_interval};
+use sim_surrogate::fleet::{FleetSimulation, SplitExcess};
 use std::ops::Range;
 
 /// Returns a Fleet of one node that is interrupted every `between` seconds on average while it runs; restarts take

@@ -3,9 +3,9 @@
 
 use crate::support;
 use sim_analysis::experiment::{ReducedExperiment, ReplicationLimits};
-use sim_analysis::fleet::SplitExcess;
 use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_reduced};
 use sim_base::stats::{poisson_sf, proportion_interval};
+use sim_surrogate::fleet::SplitExcess;
 
 /// Returns a scenario of four nodes and a JobSet of four pods for twenty days, without a restart limit.
 fn scenario(faults: &str) -> ReducedExperiment {

@@ -1,5 +1,6 @@
 //! Coverage of confidence intervals in simulated samples, within the binomial error.
 
+use crate::support;
 use sim_analysis::planning::breakeven::{BreakEvenCrossing, BreakEvenSide, SearchEffort, SearchPoint, break_even};
 use sim_analysis::planning::minimum::{SearchAnswer, SearchPlan, find_minimum};
 use sim_analysis::planning::range::ParameterRange;
@@ -11,11 +12,14 @@ use sim_base::stats::{
     quantile_interval, sorted, statistical_warnings, values_for_quantile_interval,
 };
 
-const TRIALS: u32 = 2000;
+/// Number of simulated samples of each share.
+fn trials() -> u32 {
+    support::cases(400, 2000) as u32
+}
 
-/// Returns three standard errors of a share of `TRIALS` around 0.95.
+/// Returns three standard errors of a share of `trials()` around 0.95.
 fn binomial_error() -> f64 {
-    3.0 * (0.95 * 0.05 / f64::from(TRIALS)).sqrt()
+    3.0 * (0.95 * 0.05 / f64::from(trials())).sqrt()
 }
 
 /// Returns a value of a trial: exponential with mean 1, as skewed as waiting times for faults.
@@ -27,7 +31,7 @@ fn value(draws: &mut DrawSequence, trial: u32, i: usize) -> f64 {
 }
 
 fn share(covers: impl FnMut(&u32) -> bool) -> f64 {
-    (0..TRIALS).filter(covers).count() as f64 / f64::from(TRIALS)
+    (0..trials()).filter(covers).count() as f64 / f64::from(trials())
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn covered_by_looks(
         all += u32::from(together);
         last == Some(true)
     });
-    [last, f64::from(all) / f64::from(TRIALS)]
+    [last, f64::from(all) / f64::from(trials())]
 }
 
 /// The intervals of all planned looks hold together, and the interval after a stop has the level of the design wherever

@@ -4,18 +4,22 @@
 use super::generate::{self, Case};
 use super::{Kinds, LONG, Seen, number, run_seeds};
 use crate::program::{run_with_stdin, scratch};
+use crate::support;
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+/// Number of seeds, of which a quick run tries a part.
 const SEEDS: u64 = 10;
+const SEEDS_OF_A_QUICK_RUN: u64 = 2;
 
 #[test]
 fn drawn_cases_can_be_reported_in_every_format() {
-    let seen = run_seeds("whatever_is_drawn_can_be_told", SEEDS, run_seed);
-    if number("SWARM_SEED").is_none() {
+    let seeds = support::cases(SEEDS_OF_A_QUICK_RUN, SEEDS);
+    let seen = run_seeds("whatever_is_drawn_can_be_told", seeds, run_seed);
+    if number("SWARM_SEED").is_none() && seeds == SEEDS {
         for (name, command, _) in COMMANDS {
             // Some objects that `step` is asked for never exist.
             let code = if command == "step" { 2 } else { 0 };

@@ -1,5 +1,4 @@
-//! Workspace rules that Cargo does not enforce: import cycles, sizes of folders, dependencies of the engine, reasons
-//! for dependencies.
+//! Workspace rules that Cargo does not enforce: import cycles, dependencies of the engine, reasons for dependencies.
 
 use crate::support::{files, root};
 use petgraph::algo::tarjan_scc;
@@ -8,35 +7,8 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const FILES_PER_FOLDER_MAX: usize = 20;
 const CYCLE_FILES_MAX: usize = 5;
 const CYCLES_MAX: usize = 15;
-
-/// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
-const CRATE_LINES_MAX: [(&str, usize); 12] = [
-    // Admission by Kueue: verdicts with the smallest changes, the distribution of waits, performance tests.
-    ("analysis", 24_500),
-    ("api", 10_800),
-    // Run times of Workloads that run already: quantiles above a value.
-    ("base", 3_100),
-    // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles. Training that communicates.
-    ("engine", 30_400),
-    // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
-    // Links and slices of topologies, and JSON that is read in parts.
-    ("inputs", 20_500),
-    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue; trials of changes that admit a Workload.
-    ("kueue", 11_500),
-    ("lint", 4_800),
-    // The fabric as a graph, and the quality of placements.
-    // Times of collectives and the links of a topology.
-    ("policy", 5_300),
-    ("program", 20_500),
-    ("recordings", 14_800),
-    ("report", 19_500),
-    // Explanations of Pending pods, queueing hints, claims, placements and nominated nodes of groups, and the
-    // configuration of kube-scheduler with its order of filters.
-    ("scheduler", 4_250),
-];
 
 /// Returns a folder and all folders below it.
 fn folders(top: &Path) -> Vec<PathBuf> {
@@ -56,29 +28,6 @@ fn crate_folders() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     all.sort();
     all
-}
-
-#[test]
-fn no_folder_has_more_than_twenty_files() {
-    for folder in folders(&root().join("src")) {
-        let count = files(&folder, "rs").len();
-        assert!(count <= FILES_PER_FOLDER_MAX, "{}: {count}", folder.display());
-    }
-}
-
-#[test]
-fn every_crate_stays_within_its_line_budget() {
-    let lines = |folder: &PathBuf| -> usize {
-        let sources = folders(folder).into_iter().flat_map(|f| files(&f, "rs"));
-        let texts = sources.map(|file| std::fs::read_to_string(file).expect("a source file"));
-        texts.map(|text| text.lines().count()).sum()
-    };
-    let names: Vec<String> = crate_folders().iter().filter_map(|f| Some(f.file_name()?.to_str()?.to_owned())).collect();
-    assert_eq!(names, CRATE_LINES_MAX.map(|(name, _)| name), "a budget for each crate");
-    for (folder, (name, most)) in crate_folders().iter().zip(CRATE_LINES_MAX) {
-        let lines = lines(folder);
-        assert!(lines <= most, "src/{name} has {lines} lines, its budget is {most}");
-    }
 }
 
 /// Returns the modules of a crate by path, with their code.

@@ -4,10 +4,11 @@
 use super::ReducedExperiment;
 use crate::experiment::parallel::{NoRuns, in_parallel_with};
 use crate::experiment::replication::{ReplicationResult, replication};
-use crate::{experiment::player::ExperimentRunner, experiment::stop::ReplicationLimits, reduced::MEAN_DIFFERENCE_MAX};
+use crate::{experiment::player::ExperimentRunner, experiment::stop::ReplicationLimits};
 use serde::Serialize;
 use sim_base::stats::MeanEstimate;
 use sim_engine::record::EndReason;
+use sim_surrogate::reduced::MEAN_DIFFERENCE_MAX;
 
 /// Results of one replication at both levels.
 #[derive(Clone, Debug)]

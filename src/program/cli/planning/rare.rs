@@ -4,10 +4,10 @@ use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::experiment::{ExperimentSubject, without_limit};
-use sim_analysis::fleet::SplitExcess;
 use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_fleet, of_reduced};
 use sim_base::{Duration, time};
 use sim_report::planning::rare::RareReport;
+use sim_surrogate::fleet::SplitExcess;
 
 #[derive(Debug, clap::Args)]
 pub struct RareArgs {

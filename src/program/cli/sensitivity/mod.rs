@@ -10,9 +10,9 @@ use crate::cli::{interrupt, output};
 use crate::glossary::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
 use crate::{cli::planning::trial_runner::TrialRunner, cli::sensitivity::args::SensitivityArgs};
 use sim_analysis::experiment::{DerivativeSide, ReplicationResult, derivative, headline};
-use sim_analysis::reduced::{AccuracyParameter, accuracy_parameters};
 use sim_api::spec::ModelLevel;
 use sim_inputs::{EffectiveDefault, PresetAssumption};
+use sim_surrogate::reduced::{AccuracyParameter, accuracy_parameters};
 
 /// Default number of replications per value.
 const REPLICATIONS: u64 = 5;

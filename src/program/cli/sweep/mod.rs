@@ -19,9 +19,10 @@ use crate::cli::sweep::args::{SweepArgs, SweepCommand};
 use directory::{DirectoryState, SweepDirectory};
 use progress::SweepProgress;
 use request::SweepRequest;
-use sim_analysis::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
+use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits};
 use sim_analysis::sweep::{FinishedPoints, HostInfo, SweepResults, SweepRow, SweepShard, simulate};
 use sim_base::condition::FieldCondition;
+use sim_engine::CannotRun;
 use sim_report::assumptions::sensitivity;
 use sim_report::figures::sweep_figure::SweptMetric;
 use std::path::PathBuf;
@@ -184,11 +185,8 @@ impl HostInfo for SweepJob<'_> {
         self.sweep.load(point)
     }
 
-    fn point_error(&self, point: Option<usize>, why: NoRuns) -> CommandFailure {
-        match (point, why) {
-            (Some(point), NoRuns::Scenario(why)) => self.sweep.named(point, why.into()),
-            (_, why) => CommandFailure::Invalid(why.to_string()),
-        }
+    fn point_error(&self, point: usize, why: CannotRun) -> CommandFailure {
+        self.sweep.named(point, why.into())
     }
 
     fn receive(&self, row: SweepRow) -> Result<(), CommandFailure> {

@@ -1,5 +1,5 @@
 //! Replays recorded decisions of kube-scheduler with `sim-scheduler`: `scheduling` (single pods) and `gang` (pod
-//! groups).
+//! groups). Recordings of dynamic resource allocation (`dra`) are counted as not simulated.
 //!
 //! Nothing runs here: the state of the cluster is part of the recording.
 
@@ -25,7 +25,7 @@ pub struct SchedulingFile {
 
 /// Reads a text if it is a recording of scheduling decisions.
 pub fn read(text: &str) -> Option<SchedulingFile> {
-    const KINDS: [RecordingKind; 2] = [RecordingKind::Scheduling, RecordingKind::Gang];
+    const KINDS: [RecordingKind; 3] = [RecordingKind::Scheduling, RecordingKind::Gang, RecordingKind::Dra];
     // Other recordings are larger. Their texts are not parsed here.
     if !KINDS.iter().any(|kind| text.contains(&format!("\"{}\"", kind.as_str()))) {
         return None;
@@ -39,6 +39,10 @@ pub fn read(text: &str) -> Option<SchedulingFile> {
 pub fn validate(name: &str, file: &SchedulingFile) -> FileResult {
     let mut result = FileResult::new(name, file.kind);
     let (not_modelled, compare): (Vec<String>, fn(&Value) -> _) = match file.kind {
+        RecordingKind::Dra => {
+            result.not_simulated = vec!["dynamic resource allocation".to_owned()];
+            return result;
+        }
         RecordingKind::Gang => (situation::unmodelled(&file.recording, &groups::KEYS), groups::compare),
         _ => (situation::unmodelled(&file.recording, &pods::KEYS), pods::compare),
     };

@@ -35,6 +35,14 @@ fn validated(recording: &Value) -> FileResult {
 }
 
 #[test]
+fn dynamic_resource_allocation_is_counted_as_not_simulated() {
+    let recording = json!({"schema": SCHEMA, "kind": "dra", "name": "s", "nodes": [], "steps": [], "results": []});
+    let result = validated(&recording);
+    assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
+    assert_eq!(result.not_simulated, ["dynamic resource allocation"]);
+}
+
+#[test]
 fn an_equal_decision_is_equal_and_another_message_is_a_difference() {
     let mut recording = situation();
     assert_eq!(validated(&recording).differences, Some(Vec::new()));

@@ -33,13 +33,27 @@ fn a_run_directory_appears_whole_or_not_at_all() {
 #[test]
 fn leftovers_of_a_killed_run_do_not_interfere() {
     let base = scratch("rundir-left");
-    let left = base.join(format!(".run.partial-{}", std::process::id()));
+    let left = base.join(".partial-0-run");
     fs::create_dir(&left).unwrap();
     let dir = RunDir::create(&base.join("run")).unwrap();
     dir.write("a", b"a").unwrap();
     dir.commit().unwrap();
     assert_eq!(fs::read(base.join("run/a")).unwrap(), b"a");
     assert!(left.exists(), "the directory of another run must remain");
+    fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn two_runs_that_write_the_same_directory_do_not_share_files() {
+    let base = scratch("rundir-two");
+    let target = base.join("run");
+    let [first, second] = [(); 2].map(|()| RunDir::create(&target).unwrap());
+    first.write("a", b"first").unwrap();
+    second.write("a", b"second").unwrap();
+    first.commit().unwrap();
+    assert!(second.commit().unwrap_err().to_string().contains("run"));
+    assert_eq!(fs::read(target.join("a")).unwrap(), b"first");
+    assert_eq!(fs::read_dir(&base).unwrap().count(), 1, "only the committed directory remains");
     fs::remove_dir_all(base).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_analysis::reduced::measurement::search`.
+//! Unit tests of `sim_surrogate::reduced::measurement::search`.
 
 use super::super::fault_pairs::PairMembership;
 use super::*;

@@ -51,5 +51,5 @@ fn first_nodes(topology: &TopologySpec, keep: u64) -> Option<TopologySpec> {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/inside/analysis/reduced/measurement/reduced_cluster.rs"]
+#[path = "../../../../tests/inside/surrogate/reduced/measurement/reduced_cluster.rs"]
 mod tests;

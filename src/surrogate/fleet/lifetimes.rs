@@ -211,5 +211,5 @@ fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64) ->
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/analysis/fleet/lifetimes.rs"]
+#[path = "../../../tests/inside/surrogate/fleet/lifetimes.rs"]
 mod tests;

@@ -239,5 +239,5 @@ impl CurveSample {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/inside/analysis/reduced/measurement/curve.rs"]
+#[path = "../../../../tests/inside/surrogate/reduced/measurement/curve.rs"]
 mod tests;

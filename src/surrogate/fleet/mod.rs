@@ -21,7 +21,7 @@ mod repair_stages;
 mod run;
 mod splitting;
 #[cfg(test)]
-#[path = "../../../tests/inside/analysis/fleet.rs"]
+#[path = "../../../tests/inside/surrogate/fleet.rs"]
 mod tests;
 mod world;
 

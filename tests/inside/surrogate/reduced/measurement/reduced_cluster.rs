@@ -1,4 +1,4 @@
-//! Unit tests of `sim_analysis::reduced::measurement::reduced_cluster`.
+//! Unit tests of `sim_surrogate::reduced::measurement::reduced_cluster`.
 
 use super::*;
 use sim_api::spec::NodePool;

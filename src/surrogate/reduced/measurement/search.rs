@@ -219,5 +219,5 @@ impl CurveSearch<'_> {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/inside/analysis/reduced/measurement/search.rs"]
+#[path = "../../../../tests/inside/surrogate/reduced/measurement/search.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_analysis::reduced::measurement::curve`.
+//! Unit tests of `sim_surrogate::reduced::measurement::curve`.
 
 use super::*;
 

@@ -92,5 +92,5 @@ impl BitSet {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/analysis/reduced/bit_set.rs"]
+#[path = "../../../tests/inside/surrogate/reduced/bit_set.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_analysis::fleet::lifetimes`.
+//! Unit tests of `sim_surrogate::fleet::lifetimes`.
 
 use super::*;
 use sim_base::Duration;

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_analysis::reduced::bit_set`.
+//! Unit tests of `sim_surrogate::reduced::bit_set`.
 
 use super::*;
 
