@@ -49,7 +49,7 @@ pub(super) fn push_admissions(page: &mut Page<'_>, run: &RunView<'_>, style: &Wa
     if all.is_empty() {
         return;
     }
-    let block = Block::new(Rank::Main, style.bold("Admission by Kueue")).noun("JobSet");
+    let block = Block::new(Rank::Main, style.bold("Admission by Kueue")).noun("JobSet").growth(Rank::Note);
     page.push(block.entries(all.iter().map(|own| paragraph(run, own, style))));
     let loops = run.preemption_loops();
     let loops = loops.iter().map(|found| style.bold(&hanging(found, "  ", style)));

@@ -3,7 +3,7 @@
 use super::page::{Block, Page, Rank, sentence_list, wrapped};
 use super::waterfall::{self, WaterfallStyle};
 use super::{admission, main_events, placement, text, training};
-use sim_analysis::format::{self, count, seconds};
+use sim_analysis::format::{self, count, seconds, thousands};
 use sim_analysis::metrics::restarts::restart::{self, RestartOutcome};
 use sim_analysis::metrics::summary::total_cost;
 use sim_analysis::metrics::{RestartMetrics, RunView, assumed};
@@ -67,7 +67,8 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     }
     let cost = total_cost(&run.outcome.ledger);
     if cost > 0.0 {
-        lines.push(format!("  {:<10} {cost:.2} {} for accelerators", "cost", run.outcome.ledger.currency));
+        let cost = if cost < 100.0 { format!("{cost:.2}") } else { thousands(cost.round() as u64) };
+        lines.push(format!("  {:<10} {cost} {} for accelerators", "cost", run.outcome.ledger.currency));
     }
     Block::text(Rank::Answer, lines.join("\n"))
 }
@@ -127,8 +128,8 @@ fn restarts_of(run: &RunView<'_>, jobset: JobSetId) -> String {
     let longest = all.iter().map(|r| r.total()).max();
     match (all.len(), longest) {
         (0, _) | (_, None) => "no restart".to_owned(),
-        (1, Some(longest)) => format!("1 restart of {}", seconds(longest)),
-        (n, Some(longest)) => format!("{}, the longest of {}", count(n as u64, "restart"), seconds(longest)),
+        (1, Some(longest)) => format!("1 restart ({})", seconds(longest)),
+        (n, Some(longest)) => format!("{}, longest {}", count(n as u64, "restart"), seconds(longest)),
     }
 }
 
@@ -154,7 +155,7 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
         let others = all.iter().enumerate().filter(|(at, _)| *at != longest);
         let lines = others.map(|(at, r)| restart_line(run, r, at + 1, style));
         let block = Block::new(Rank::Support, style.bold(&title)).noun("restart");
-        page.push(block.entries(lines).minimum(2, 1));
+        page.push(block.entries(lines).minimum(2, 1).growth(Rank::Note));
     }
 }
 
@@ -209,10 +210,11 @@ fn closing(run: &RunView<'_>, files: Option<&str>) -> Block {
         Some(files) => (format!("Files: {files} (start with summary.json and restarts.csv)\n"), ""),
         None => (String::new(), ", --out DIR"),
     };
-    let why = match (run.restarts().is_empty(), run.outcome.blocked.is_empty()) {
-        (false, _) => "; `why` with the same arguments explains the restart",
-        (true, false) => "; `why` with the same arguments explains what is blocked",
-        (true, true) => "",
+    let explained = if !run.restarts().is_empty() {
+        Some("the restart")
+    } else {
+        Some("what is blocked").filter(|_| !run.outcome.blocked.is_empty())
     };
+    let why = explained.map_or(String::new(), |what| format!("; `why` with the same arguments explains {what}"));
     Block::text(Rank::Answer, format!("{files}More: --verbose{out}{why}."))
 }

@@ -32,16 +32,21 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let description: Vec<String> = description.iter().map(|line| format!("  {line}")).collect();
     page.push(Block::text(Rank::Main, description.join("\n")));
     let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
-    for (name, e) in &all.rows {
+    // A summary omits outputs that are 0 in every replication.
+    let is_shown = |e: &MeanEstimate| style.detail == Detail::Full || e.mean != 0.0;
+    for (name, e) in all.rows.iter().filter(|(_, e)| is_shown(e)) {
         add_estimate(&mut table, name, e);
     }
-    page.push(table_block(Rank::Main, "", &table.formatted(style), style).noun("output").minimum(10, 0));
+    let zero = all.rows.iter().filter(|(_, e)| !is_shown(e)).count() as u64;
+    let block = table_block(Rank::Main, "", &table.formatted(style), style).noun("output");
+    page.push(block.minimum(10, 0).uncounted(zero));
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
     let states = all.node_hours.iter().filter_map(|(name, e)| Some((*name, e.as_ref()?.mean)));
-    let states = states.filter(|(_, mean)| *mean > 0.0);
+    let mut states: Vec<(&str, f64)> = states.filter(|(_, mean)| *mean > 0.0).collect();
+    states.sort_by(|a, b| b.1.total_cmp(&a.1));
     let line = |(name, mean): (&str, f64)| format!("  {name:<22} {:>8.3} %", 100.0 * mean / total);
     let title = style.bold("Node time by state (mean share of all node-hours)");
-    page.push(Block::new(Rank::Support, title).entries(states.map(line)).noun("state"));
+    page.push(Block::new(Rank::Support, title).entries(states.into_iter().map(line)).noun("state"));
     let warnings = all.warnings.iter().map(|warning| format!("Warning: {warning}"));
     let warnings = warnings.map(|text| wrapped(&text, style.width - 2, SENTENCE_LINES, style).join("\n  "));
     page.push(Block::new(Rank::Support, "").entries(warnings).noun("warning"));

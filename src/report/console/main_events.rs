@@ -45,8 +45,9 @@ pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     let last = if run.folded.story.left_out > 0 { lines.len() - kept } else { LAST_EVENTS };
     let lines = merge_simultaneous(lines);
     let entries = lines.iter().map(|(at, text)| entry(*at, text, EVENT_LINES, style));
-    let block = Block::new(Rank::Support, style.bold("What happened")).entries(entries).noun("event");
-    block.minimum(FIRST_EVENTS, last.min(LAST_EVENTS)).uncounted(run.folded.story.left_out)
+    let block = Block::new(Rank::Main, style.bold("What happened")).entries(entries).noun("event");
+    let block = block.minimum(FIRST_EVENTS, last.min(LAST_EVENTS)).growth(Rank::Note);
+    block.uncounted(run.folded.story.left_out)
 }
 
 /// Merges events of the same time that differ only in the name of a node, such as the crashes of a whole rack.
@@ -72,7 +73,7 @@ fn merge_simultaneous(lines: Vec<(SimTime, String)>) -> Vec<(SimTime, String)> {
 }
 
 /// Numbers of first and last events that a page contains if it has few lines for events.
-const FIRST_EVENTS: usize = 6;
+const FIRST_EVENTS: usize = 5;
 const LAST_EVENTS: usize = 3;
 /// Maximum number of lines of an event on a page.
 const EVENT_LINES: usize = 2;

@@ -13,7 +13,7 @@ pub enum Detail {
     Full,
 }
 
-/// Importance of a block. Important blocks get their lines first.
+/// Importance of entries. Important ones get their lines first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     /// Never omitted.
@@ -29,7 +29,9 @@ pub enum Rank {
 /// A section: a title and entries. On a full page, entries are omitted and counted.
 #[derive(Clone, Debug)]
 pub struct Block {
+    /// Rank of the minimum, and of further entries.
     rank: Rank,
+    growth: Rank,
     title: String,
     entries: Vec<String>,
     first: usize,
@@ -45,6 +47,7 @@ impl Block {
     pub fn new(rank: Rank, title: impl Into<String>) -> Block {
         Block {
             rank,
+            growth: rank,
             title: title.into(),
             entries: Vec::new(),
             first: 1,
@@ -94,6 +97,12 @@ impl Block {
     /// Adds entries to the number of omitted ones that the caller does not have.
     pub fn uncounted(mut self, entries: u64) -> Block {
         self.uncounted = entries;
+        self
+    }
+
+    /// Sets the rank of the entries beyond the minimum.
+    pub fn growth(mut self, rank: Rank) -> Block {
+        self.growth = rank;
         self
     }
 
@@ -164,7 +173,7 @@ impl<'s> Page<'s> {
     }
 
     /// Returns the report. Blocks get the lines of their minimum in the order of their ranks, then as many entries as
-    /// fit, in the same order.
+    /// fit in the order of their growth.
     pub fn finish(self) -> String {
         let mut rooms: Vec<Option<usize>> = vec![None; self.blocks.len()];
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
@@ -177,6 +186,7 @@ impl<'s> Page<'s> {
                 rooms[at] = None;
             }
         }
+        order.sort_by_key(|at| self.blocks[*at].growth);
         for &at in &order {
             while let Some(room) = rooms[at].filter(|room| *room < self.blocks[at].entries.len()) {
                 rooms[at] = Some(room + 1);

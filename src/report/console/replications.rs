@@ -39,20 +39,23 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
         let text = sentence(format!("Not modelled: {}", all.not_modelled.join(", ")));
         page.push(Block::text(Rank::Note, text));
     }
-    page.push(closing(style));
+    page.push(closing(all, style));
     page.finish()
 }
 
 /// Maximum number of lines of a warning in the summary.
 const SENTENCE_LINES: usize = 3;
 
-/// Names the output that a summary of replications does not contain; empty with all details.
-pub(crate) fn closing(style: &WaterfallStyle) -> Block {
+/// Names the output that a summary does not contain; empty with all details.
+fn closing(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
     Block::text(
         Rank::Answer,
-        match style.detail {
-            Detail::Brief => "More: --verbose, --out DIR, or one run with `run --seed N` (events, waits).",
-            Detail::Full => "",
+        match (style.detail, all.level) {
+            (Detail::Full, _) => "",
+            (Detail::Brief, ModelLevel::Pods) => {
+                "More: --verbose, --out DIR; without --seeds, `run` prints events and waits."
+            }
+            (Detail::Brief, ModelLevel::Reduced) => "More: --verbose, --out DIR.",
         },
     )
 }

@@ -159,7 +159,7 @@ fn step_suffix(steps: Option<u64>) -> String {
 
 fn phase_label(phase: TrainingPhase) -> &'static str {
     match phase {
-        TrainingPhase::Startup => "from submission until all pods are ready for the first time",
+        TrainingPhase::Startup => "until all pods are ready for the first time",
         TrainingPhase::Initialization => "initialization of devices and collectives, at each start",
         TrainingPhase::Compile => "compilation at each start",
         TrainingPhase::Restore => "restoring checkpoints",

@@ -12,6 +12,7 @@ use sim_analysis::why::blocked::PendingAdmission;
 use sim_analysis::why::explain::{WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
 use sim_base::Duration;
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 /// Maximum number of what-if rows shown. The JSON output contains all.
@@ -20,6 +21,8 @@ const MAX_WHAT_IFS: usize = 10;
 /// Maximum number of lines of the summary about a pod, and about anything else.
 const POD_LINES: usize = 25;
 const LINES: usize = 45;
+/// Maximum number of steps in the summary.
+const MAX_STEPS: usize = 8;
 /// Maximum number of lines of a sentence in the summary.
 const SENTENCE_LINES: usize = 4;
 
@@ -63,6 +66,17 @@ fn push_critical_path(page: &mut Page<'_>, why: &WhyExplanation, style: &Waterfa
     let column = format::seconds_width(total, 8);
     let head = format!("  {:>column$} {:>column$}  {:<10} step and what it waited for", "from", "duration", "phase");
     let groups = critical_spans::groups(&why.spans, total);
+    // A summary omits the shortest steps.
+    let mut by_time: Vec<usize> = (0..groups.len()).collect();
+    by_time.sort_by_key(|at| Reverse(groups[*at].time()));
+    let most = if style.detail == Detail::Brief { MAX_STEPS } else { groups.len() };
+    let (listed, omitted) = by_time.split_at(most.min(groups.len()));
+    let listed = (0..groups.len()).filter(|at| listed.contains(at)).map(|at| &groups[at]);
+    let omitted_time = Duration(omitted.iter().map(|at| groups[*at].time().0).sum());
+    let omitted = (!omitted.is_empty()).then(|| {
+        let steps = count(omitted.len() as u64, "shorter step");
+        style.dim(&format!("  … {steps}, {} in total (--verbose)", seconds(omitted_time)))
+    });
     let entry = |group: &RequestGroup| match group.long {
         Some(longest) => format_group(why, (group, longest), style),
         None => format_short_spans(why, &group.spans, style),
@@ -77,8 +91,9 @@ fn push_critical_path(page: &mut Page<'_>, why: &WhyExplanation, style: &Waterfa
     let spans = count(why.spans.len() as u64, "span");
     // The steps of a pod that is blocked explain less than its blocker.
     let rank = if why.blocked.is_some() { Rank::Support } else { Rank::Main };
-    let block = Block::new(rank, style.dim(&head)).entries(groups.iter().map(entry)).noun("step");
-    page.push(block.entry(format!("  {spans}, {sum} s in total: {of}")).minimum(2, 2));
+    let block = Block::new(rank, style.dim(&head)).entries(listed.map(entry)).entries(omitted).noun("step");
+    let block = block.entry(format!("  {spans}, {sum} s in total: {of}"));
+    page.push(block.minimum(2, 2).growth(Rank::Support));
 }
 
 fn format_group(
@@ -98,7 +113,7 @@ fn format_group(
         };
     }
     let rule = match longest.rule {
-        "" => String::new(),
+        rule if rule.is_empty() || style.detail == Detail::Brief => String::new(),
         rule => format!(" [{rule}]"),
     };
     let mut waited = format!("{}{rule}", longest.waited_for);
@@ -214,7 +229,7 @@ fn push_what_ifs(page: &mut Page<'_>, why: &WhyExplanation, style: &WaterfallSty
         };
         let rows = listed.iter().take(MAX_WHAT_IFS).map(|w| format_what_if((w, &saves(w)), style, quoted));
         let title = format!("{}\n{}", style.bold(title), style.dim(&head));
-        page.push(Block::new(Rank::Main, title).entries(rows).noun("change"));
+        page.push(Block::new(Rank::Main, title).entries(rows).noun("change").minimum(2, 0));
     }
     let of_binding = why.binding.as_ref().and_then(|binding| match binding.lever {
         Some(i) => Some(why.what_if[i].setting.lever.as_str()),

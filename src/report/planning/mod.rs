@@ -78,10 +78,8 @@ impl PlanProvenance {
 
     /// Returns the title. `simulated` is the number of replications as text.
     fn title_with_count(&self, what: &str, simulated: &str, style: &WaterfallStyle) -> String {
-        let text = format!(
-            "jobset-sim {}: {}, {what}; {simulated} ({}), seed {}",
-            self.version, self.scenario, self.level, self.seed
-        );
+        let counts = format!("{simulated} ({}), seed {}", self.level, self.seed).replace(' ', "\u{a0}");
+        let text = format!("jobset-sim {}: {}, {what}; {counts}", self.version, self.scenario);
         let lines = wrap_expressions(&text, style.width);
         let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();
         bold.join("\n")
@@ -90,8 +88,6 @@ impl PlanProvenance {
 
 /// Maximum number of lines of a summary.
 const LINES: usize = 15;
-/// Minimum number of rows of a table on a summary.
-const MIN_ROWS: usize = 2;
 
 /// The text of a planning result: the answer, tables and notes.
 struct PlanPage<'s> {
@@ -115,7 +111,7 @@ impl<'s> PlanPage<'s> {
         let has_head = text.len() == rows.len();
         let head = text.first().filter(|_| has_head).cloned().unwrap_or_default();
         let block = Block::new(Rank::Main, head).entries(text.into_iter().skip(usize::from(has_head)));
-        self.page.push(block.noun("row").minimum(MIN_ROWS, 0).focus(focus));
+        self.page.push(block.noun("row").minimum(1, 1).focus(focus));
         self
     }
 

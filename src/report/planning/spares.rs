@@ -175,7 +175,11 @@ impl PlanText for SparesReport {
         let what = format!("smallest {} for {}", self.path, self.target);
         let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
-        let stat = format!("{}.{}", self.metric, self.statistic);
+        // The title has the metric. Without it, the mean would have the name of another column.
+        let stat = match self.statistic.as_str() {
+            "mean" => format!("{}.mean", self.metric),
+            statistic => statistic.to_owned(),
+        };
         let cost = format!("{} per run", self.currency);
         let head = [last, &stat, "95 % interval", "mean", "change of the mean", &cost, "runs", "target"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
