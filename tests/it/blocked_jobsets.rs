@@ -241,3 +241,31 @@ fn a_metric_that_no_replication_has_a_number_for_is_rejected() {
     }
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// All workers succeed, but a deleted pod on a node that never answers again keeps its Job from completing.
+#[test]
+fn a_jobset_whose_pods_have_all_ended_is_blocked_by_the_pod_that_stays() {
+    let dir = scratch("dead-ends-after-success");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: st}\nspec:\n  replicatedJobs:\n    \
+                  - name: w\n      template:\n        spec:\n          {parallelism: 4, completions: 4, template: {spec: \
+                  {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: \
+                  {example.com/accelerator: 4}}}]}}}\n";
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: stuck}\ntopology: small-16\njobSets: \
+                    [{manifest: jobset.yaml}]\ncontainers: [{runFor: 1h}]\nfaults: [{at: 10m, crashNode: {ofPod: \
+                    st-w-0-1, alias: lost}}]\nstop: {at: 10h, when: AllJobSetsFinished}\n";
+    fs::write(dir.join("jobset.yaml"), jobset).unwrap();
+    let file = dir.join("scenario.yaml");
+    fs::write(&file, scenario).unwrap();
+    let file = file.to_str().unwrap();
+    let why = "JobSet st is not finished: pod st-w-0-1 is terminating on node";
+    for words in [&["run", file][..], &["why", file]] {
+        let (code, output) = code_and_output(words);
+        assert_eq!(code, 0, "{output}");
+        let reason = if words[0] == "run" { why } else { why.split_once(": ").unwrap().1 };
+        assert!(output.contains(reason), "{words:?}: {output}");
+    }
+    let (code, output) = code_and_output(&["run", file, "--seeds", "2", "--fail-if", "blocked > 0"]);
+    assert_eq!(code, 5, "{output}");
+    assert!(output.contains("2 blocked"), "{output}");
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -1,5 +1,7 @@
 //! The Fleet model against closed forms: `reference` names the section of the calibration reference.
 
+use crate::support::cases;
+use sim_analysis::experiment::FleetReplications;
 use sim_api::spec::*;
 use sim_base::Duration;
 use sim_base::random::{Distribution, EmpiricalDistribution};
@@ -137,7 +139,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
                 }],
                 crews: Some(crews),
             };
-            let run = play(&fleet, 60);
+            let run = play(&fleet, cases(24, 60));
             let up = |o: &FleetOutcome| output(o, "effective_training_ratio");
             let down = |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
             let what = format!("{n}+{spare}, {crews} crews, {exposure:?}");
@@ -182,7 +184,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
             let fleet = plain(20, work_h * HOUR, ProgressSpec::Kept, faults);
             output(&FleetSimulation::new(&fleet).run(3, i), "failures")
         };
-        let per_hour: Vec<f64> = (0..60).map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0).collect();
+        let per_hour: Vec<f64> = (0..cases(20, 60)).map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0).collect();
         assert_mean(&format!("{life:?}"), &per_hour, 20.0 / 50.0);
     }
 }
@@ -278,4 +280,23 @@ fn heavy_tails_are_warned_of_by_the_law_and_not_by_the_sample() {
     // Skewness 1.75: about 77 values are needed, and 200 occur.
     assert_eq!(warnings(log_normal(0.5), 20), [""; 0]);
     assert_eq!(warnings(exponential(60.0), 20), [""; 0]);
+}
+
+/// A replication that the time limit ended has no training time, and none of it enters the mean.
+#[test]
+fn the_training_time_is_that_of_replications_that_completed_their_work() {
+    let recovery = exponential(5.0 * HOUR);
+    let mut fleet =
+        plain(1, 10.0 * HOUR, ProgressSpec::Kept, vec![crashes(exponential(4.0 * HOUR), ExposureSpec::Running)]);
+    fleet.job.recovery = recovery;
+    fleet.stop_at = s(20.0 * HOUR);
+    let outcomes = play(&fleet, 40);
+    let completed: Vec<f64> =
+        outcomes.iter().filter(|o| o.why == FleetEnd::Completed).map(|o| output(o, "training_time_h")).collect();
+    assert!(completed.len() > 5 && completed.len() < 35, "{} completed", completed.len());
+    let all = FleetReplications::from_replications((&fleet, &[]), 7, &outcomes);
+    let row = all.rows.iter().find(|(name, _)| name == "training_time_h").expect("an estimate");
+    let mean = completed.iter().sum::<f64>() / completed.len() as f64;
+    assert!((row.1.mean - mean).abs() < 1e-9, "{} instead of {mean}", row.1.mean);
+    assert!(all.warnings[0].contains("training_time_h is that of the others"), "{:?}", all.warnings);
 }

@@ -191,3 +191,22 @@ fn imported_nodes_keep_their_names_and_their_pods() {
     assert_eq!([gib(0), gib(2), gib(3), gib(5)], [64, 90, 64, 64]);
     assert_eq!(cluster.accelerators, [4, 4, 4, 0, 4, 4], "the pod holds the chips of gke-q2z");
 }
+
+/// The host label of A4X counts up over all machines, but it does not make an NVLink domain of each.
+#[test]
+fn a_numbered_label_of_each_node_does_not_split_islands() {
+    let node = |i: u32| {
+        serde_json::json!({"kind": "Node", "metadata": {"name": format!("a4x-{}-{:02}", i / 3, i % 3), "labels": {
+            "cloud.google.com/gce-topology-block": "b0", "cloud.google.com/gce-topology-subblock": format!("sb{}", i / 3),
+            "cloud.google.com/gce-topology-host": format!("h{i:02}"), "cloud.google.com/gke-accelerator": "nvidia-gb200",
+            "cloud.google.com/gke-nodepool": format!("a4x-{}", i / 3),
+            "node.kubernetes.io/instance-type": "a4x-highgpu-4g"}},
+            "status": {"allocatable": {"nvidia.com/gpu": "4", "pods": "110"}}})
+    };
+    let list = serde_json::json!({"kind": "List", "items": (0..6).map(node).collect::<Vec<_>>()});
+    let ImportedTopology { topology, .. } = import(&list.to_string());
+    let pools: Vec<[u32; 3]> = topology.pools.iter().map(|p| [p.count, p.islands, p.nodes_per_island]).collect();
+    let islands: u32 = pools.iter().map(|[count, islands, _]| count * islands).sum();
+    assert_eq!((topology.pools.len(), islands), (1, 2), "{pools:?}");
+    assert_eq!(topology.nodes(), 6);
+}

@@ -30,7 +30,8 @@ fn assert_rejected(output: &Output, parts: &[&str]) {
     }
 }
 
-/// Time limit for each command. Quadratic work on the full sizes would take hours; the limit allows for slow test machines.
+/// Time limit for each command. Quadratic work on the full sizes would take hours; the limit allows for slow test
+/// machines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -51,15 +52,16 @@ fn work_grows_with_the_input_and_not_with_its_square() {
     let containers = jobset("", &format!("containers: [{containers}]"));
     let jobs: String =
         (0..size / 2).map(|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n")).collect();
+    let commands = [&["lint", "--quiet"][..], &["run"], &["explain", "children"]];
     for (text, code) in [
         (&unknown, Some(2)),
         (&in_one_line, Some(2)),
         (&containers, Some(0)),
         (&(jobs + &jobset("", CONTAINERS)), Some(0)),
     ] {
-        for command in [&["run"][..], &["lint", "--quiet"], &["explain", "children"]] {
+        for command in &commands[..cases(2, 3) as usize] {
             let began = Instant::now();
-            let output = run_with_stdin(&[command, &["-f", "-"]].concat(), text);
+            let output = run_with_stdin(&[command, &["-f", "-"][..]].concat(), text);
             assert_eq!(output.status.code(), code, "{command:?}: {}", output_text(&output));
             let duration = began.elapsed();
             assert!(duration < PATIENCE, "{command:?}: {duration:?}");
@@ -90,8 +92,9 @@ fn inputs_beyond_memory_are_rejected_with_their_position() {
         (&many_pods, ["2000000000 pods in total", "<stdin>:5:"]),
         (&large, ["limit is 3145728", "<stdin>:1:1"]),
     ] {
-        for command in [&["run"][..], &["explain", "children"]] {
-            assert_rejected(&run_with_stdin(&[command, &["-f", "-"]].concat(), text), &parts);
+        let commands = [&["run"][..], &["explain", "children"]];
+        for command in &commands[..cases(1, 2) as usize] {
+            assert_rejected(&run_with_stdin(&[command, &["-f", "-"][..]].concat(), text), &parts);
         }
     }
     assert_rejected(&run_with_stdin(&["lint", "-f", "-"], &large), &["limit is 3145728"]);

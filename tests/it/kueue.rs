@@ -472,3 +472,61 @@ fn a_run_with_kueue_refuses_what_its_webhook_for_jobsets_refuses() {
     }
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+/// Two JobSets that each need the whole quota; the second arrives later. Returns whether it preempts the first.
+fn is_preempted_by(pod: &str, classes: &str) -> bool {
+    let jobset = |name: &str, pod: &str| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, labels: \
+             {{kueue.x-k8s.io/queue-name: l}}}}\nspec:\n  replicatedJobs:\n    - name: w\n      template:\n        spec: \
+             {{parallelism: 4, completions: 4, template: {{spec: {{{pod}restartPolicy: Never, containers: [{{name: c, \
+             image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}\n"
+        )
+    };
+    let queues = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n\
+                  apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: \
+                  {}\n  preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups: [{coveredResources: [cpu], \
+                  flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\n\
+                  apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: default}\nspec: \
+                  {clusterQueue: cq}\n";
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: priorities}\ntopology:\n  \
+                    apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: four}\n  pools: [{name: \
+                    \"n-{node}\", nodesPerIsland: 4, allocatable: {cpu: 1}}]\nobjects: [{manifest: objects.yaml}]\njobSets: \
+                    [{manifest: low.yaml}, {manifest: later.yaml, submitAt: 20s}]\nstop: {at: 3m}\nseed: 1\n";
+    let (low, later, objects) = (jobset("low", ""), jobset("later", pod), format!("{classes}{queues}"));
+    let files = [("low.yaml", low.as_str()), ("later.yaml", later.as_str()), ("objects.yaml", objects.as_str())];
+    let scenario = support::parse_with(scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    let mut sink = KeepSink::default();
+    simulation.run(1, 0, &mut sink);
+    let names = simulation.names();
+    sink.0.iter().any(|record| {
+        matches!(record.body, Body::WorkloadCondition { jobset, status: true, reason, .. }
+            if names.jobset(jobset) == "low" && names.text(reason) == "Preempted")
+    })
+}
+
+/// `ExtractPriority`: a WorkloadPriorityClass, then the class of the pods, then the default class. The number in a
+/// template belongs to the pod and not to the Workload.
+#[test]
+fn the_priority_of_a_workload_is_that_of_a_class() {
+    let class = |name: &str, rest: &str| {
+        format!(
+            "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: {name}}}\nvalue: 1000\n{rest}---\n"
+        )
+    };
+    for (situation, pod, classes, expected) in [
+        ("no class", "", String::new(), false),
+        ("a declared class of the pods", "priorityClassName: everyone, ", class("everyone", ""), true),
+        (
+            "a class that is not declared has the value of priority",
+            "priorityClassName: everyone, priority: 1000, ",
+            String::new(),
+            true,
+        ),
+        ("a number without a class", "priority: 1000, ", String::new(), false),
+        ("a declared class that no template names", "", class("everyone", ""), false),
+    ] {
+        assert_eq!(is_preempted_by(pod, &classes), expected, "{situation}");
+    }
+}

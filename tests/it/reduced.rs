@@ -98,7 +98,7 @@ fn reduced_experiment(scenario: &ScenarioSpec) -> ReducedExperiment {
 fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
     let reduced = reduced_experiment(scenario);
     let limits = ReplicationLimits::unlimited();
-    let all = check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
+    let all = check_reduced(&reduced, (7, replications), (2, &limits), &|_| {}).expect("the run succeeds");
     assert_eq!(all.len() as u64, replications);
     let mut restarts = 0;
     for checked in &all {

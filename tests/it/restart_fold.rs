@@ -84,6 +84,46 @@ fn a_node_crash_starts_the_restart_before_anybody_notices_and_a_dead_pod_leaves_
     assert_eq!(r.latency(), None);
 }
 
+/// Returns a crash of the node of pod 1 at 500 s, after the restart of `recreate`.
+fn crash_after_recreate(index: u32) -> Vec<LineFilter> {
+    let (pod, incarnation, node) = (PodId(1), 1, NodeId(1));
+    vec![
+        (500, Body::Fault { index, node, pod: PodId::NONE }),
+        (540, Body::NodeState { node, ready: NodeReady::Unknown }),
+        (540, Body::PodNotReady { pod, incarnation }),
+        (540, Body::AllReady { jobset: JobSetId(0), ready: false }),
+    ]
+}
+
+/// A hang is the cause of the restart that ends it. It spoils the processes that ran, not the node.
+#[test]
+fn a_hang_is_the_cause_of_one_restart_only() {
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::SpoilsProcesses, FaultHarm::LosesProcesses]);
+    let mut lines = recreate();
+    lines.extend(crash_after_recreate(1));
+    lines.push((60, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE }));
+    lines.sort_by_key(|line| line.0);
+    play(&lines, &names(), &mut fold);
+    let restarts = fold.finish(&ended(&[]), &names());
+    let causes: Vec<_> = restarts.iter().map(|r| (r.start, r.cause.kind)).collect();
+    assert_eq!(causes, [(s(60), CauseKind::Fault { index: 0 }), (s(500), CauseKind::Fault { index: 1 })]);
+}
+
+/// A node crashes while its JobSet restarts for another reason, and its pod still counts as ready.
+#[test]
+fn a_restart_begins_when_every_pod_was_ready_if_its_fault_is_older() {
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::LosesProcesses]);
+    let mut lines = recreate();
+    lines.extend(crash_after_recreate(0).into_iter().skip(1));
+    lines.push((125, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE }));
+    lines.sort_by_key(|line| line.0);
+    play(&lines, &names(), &mut fold);
+    let restarts = fold.finish(&ended(&[]), &names());
+    assert_eq!(restarts.len(), 2);
+    assert_eq!((restarts[0].end, restarts[1].start), (s(130), s(130)));
+    assert_eq!(restarts[1].cause.kind, CauseKind::Fault { index: 0 });
+}
+
 #[test]
 fn reused_pod_row_does_not_affect_its_previous_jobset() {
     let mut names = names();

@@ -124,6 +124,7 @@ fn ends_of_ranges_have_one_notation_of_durations() {
     let run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"))
         .args(["sensitivity", scenario, "--level", "reduced", "--input", input, "--metric", "end.t_s"])
         .args(["--set", "jobSets.0.restartStrategy=BlockingRecreate", "--seeds", "2", "--quiet"])
+        .args(["--set", "spec.replicatedJobs[0].replicas=2", "--set", "topology.pools[0].count=2"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

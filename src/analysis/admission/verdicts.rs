@@ -16,7 +16,7 @@ use sim_kueue::verdict::{
     AdmissionVerdict, PreemptedWorkload, QueueState, Remedy, VerdictKind, smallest_changes, try_admission,
 };
 use sim_kueue::workload::conditions::whole_seconds;
-use sim_kueue::workload::jobset::workload;
+use sim_kueue::workload::jobset::{PriorityClasses, workload};
 use sim_kueue::workload::{PodSetAdmission, Workload, WorkloadKey};
 
 /// Maximum number of other Workloads in a list.
@@ -151,8 +151,13 @@ impl SubmissionTrial<'_> {
             return Ok(key);
         }
         let now = whole_seconds(self.state.now);
-        let new =
-            workload(jobset, &self.objects.priority_classes, now).map_err(|error| describe_workload_error(&error))?;
+        let declared = self.scenario.objects.iter().filter(|object| object["kind"] == "PriorityClass");
+        let classes = PriorityClasses {
+            of_workloads: &self.objects.priority_classes,
+            of_pods: &declared.cloned().collect::<Vec<_>>(),
+            requires_declared: self.scenario.requires_listed_classes,
+        };
+        let new = workload(jobset, &classes, now).map_err(|error| describe_workload_error(&error))?;
         Ok(self.state.add(new))
     }
 

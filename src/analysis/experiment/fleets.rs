@@ -1,6 +1,6 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
-use super::metric::sample_kind;
+use super::metric::{is_known_output, sample_kind};
 use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
@@ -107,7 +107,8 @@ impl FleetReplications {
         }
         let names = all.first().map_or(&[][..], |o| o.outputs.names());
         let estimate = |k: usize, name: &str| {
-            MeanEstimate::from_sample(all.iter().map(|o| o.outputs.values()[k]).collect(), sample_kind(name))
+            let known = all.iter().filter(|o| is_known_output(name, o.why.into()));
+            MeanEstimate::from_sample(known.map(|o| o.outputs.values()[k]).collect(), sample_kind(name))
         };
         let rows: Vec<(String, MeanEstimate)> =
             names.iter().enumerate().filter_map(|(k, name)| Some((name.clone(), estimate(k, name)?))).collect();
@@ -142,7 +143,7 @@ fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
         let others: Vec<String> =
             ends.iter().filter(|(why, _)| **why != "Completed").map(|(why, n)| format!("{why} {n}")).collect();
         all.push(format!(
-            "{} of {n} replications did not complete their work ({}); their times end when the run ended",
+            "{} of {n} replications did not complete their work ({}): training_time_h is that of the others",
             n - ended,
             others.join(", ")
         ));

@@ -226,17 +226,22 @@ pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric 
     }
 }
 
-/// Returns the metrics of a fleet. The training time of a job that did not complete its work is unknown, and so is the
-/// ratio of a job that failed or is blocked.
+/// Returns whether an output of a fleet is known. The training time of a job that did not complete its work is unknown,
+/// and so is the ratio of a job that failed or is blocked.
+pub(super) fn is_known_output(name: &str, outcome: ReplicationOutcome) -> bool {
+    match name {
+        "training_time_h" => outcome == ReplicationOutcome::Completed,
+        "effective_training_ratio" => !matches!(outcome, ReplicationOutcome::Failed | ReplicationOutcome::Blocked),
+        _ => true,
+    }
+}
+
+/// Returns the metrics of a fleet.
 fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let outcome = replication.outcome();
     let one = |(name, value): &(String, f64)| {
-        let is_unknown = match name.as_str() {
-            "training_time_h" => outcome != ReplicationOutcome::Completed,
-            "effective_training_ratio" => matches!(outcome, ReplicationOutcome::Failed | ReplicationOutcome::Blocked),
-            _ => false,
-        };
-        let measured = if is_unknown { MeasuredMetric::missing(outcome) } else { MeasuredMetric::Value(*value) };
+        let is_known = is_known_output(name, outcome);
+        let measured = if is_known { MeasuredMetric::Value(*value) } else { MeasuredMetric::missing(outcome) };
         (name.clone(), measured)
     };
     replication.outputs.iter().map(one).collect()

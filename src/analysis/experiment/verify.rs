@@ -2,8 +2,11 @@
 
 use super::stop::{LimitSink, ReplicationLimits};
 use crate::metrics::RunView;
+use crate::metrics::restarts::restart::RestartOutcome;
+use sim_base::{JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::record::EndReason;
+use std::collections::BTreeMap;
 
 /// The reason why a run is not verified.
 pub enum NotVerified {
@@ -13,7 +16,8 @@ pub enum NotVerified {
     Differs(String),
 }
 
-/// Runs the scenario again and requires equal records, and a ledger that accounts for all accelerator time.
+/// Runs the scenario again and requires equal records, a ledger that accounts for all accelerator time, and restarts
+/// that agree with the readiness of their JobSets.
 pub fn verify(again: &mut SimulationInput, view: &RunView<'_>, limits: &ReplicationLimits) -> Result<(), NotVerified> {
     let outcome = view.outcome;
     again.set_paranoid(true);
@@ -36,5 +40,33 @@ pub fn verify(again: &mut SimulationInput, view: &RunView<'_>, limits: &Replicat
             "the ledger accounts for {booked} of {installed} accelerator-nanoseconds"
         )));
     }
-    Ok(())
+    match restart_contradiction(view) {
+        Some(text) => Err(NotVerified::Differs(text)),
+        None => Ok(()),
+    }
+}
+
+/// Returns a description of the first restart whose spans do not add up to it, or that begins before its JobSet was
+/// ready the last time: what ended an attempt cannot be older than the attempt.
+fn restart_contradiction(view: &RunView<'_>) -> Option<String> {
+    let mut ready_since: BTreeMap<JobSetId, SimTime> = BTreeMap::new();
+    for (at, restart) in view.restarts().iter().enumerate() {
+        let (number, name) = (at + 1, view.names.jobset(restart.jobset));
+        let spans: u64 = restart.spans().iter().map(|span| span.duration().0).sum();
+        if spans != restart.total().0 {
+            let total = restart.total().0;
+            return Some(format!("the spans of restart {number} of JobSet {name} add up to {spans} of {total} ns"));
+        }
+        let ready = ready_since.get(&restart.jobset).copied().unwrap_or(SimTime::ZERO);
+        if restart.start < ready {
+            let start = restart.start;
+            return Some(format!(
+                "restart {number} of JobSet {name} begins at {start}, but all pods became ready at {ready}"
+            ));
+        }
+        if restart.ending == RestartOutcome::Ready {
+            ready_since.insert(restart.jobset, restart.end);
+        }
+    }
+    None
 }

@@ -4,7 +4,7 @@
 //! Must never consider leaders and followers: these belong to the pod webhook.
 
 use crate::{ctx::EngineContext, requests::RequestAnswer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;
 use sim_api::objects::{JobSlot, ObjectContext};
@@ -51,16 +51,10 @@ fn admit(ctx: &EngineContext<'_>, job: &Value, index: u32) -> Result<Value, Admi
 /// PriorityClass is declared, there are no others.
 pub fn known_classes(ctx: &EngineContext<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
     let classes = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
-    let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
-    if ctx.scenario.requires_listed_classes {
-        return (classes, Vec::new());
-    }
-    let class = spec["priorityClassName"].as_str().unwrap_or("");
-    if !class.is_empty() && !class.starts_with("system-") && classes.is_empty() {
-        let value = spec["priority"].as_i64().unwrap_or(0);
-        classes.push(json!({"metadata": {"name": class}, "value": value}));
-    }
-    let runtime = spec["runtimeClassName"].as_str().map(str::to_owned);
+    let declared = classes.map(|(_, _, class)| class.object.clone()).collect();
+    let requires_listed = ctx.scenario.requires_listed_classes;
+    let classes = objects::existing_priority_classes(spec, declared, requires_listed);
+    let runtime = spec["runtimeClassName"].as_str().filter(|_| !requires_listed).map(str::to_owned);
     (classes, runtime.into_iter().collect())
 }
 

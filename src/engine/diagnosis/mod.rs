@@ -26,14 +26,21 @@ fn is_finished(js: &JobSetRow) -> bool {
     js.deleted || ended || js.status.terminal_state.is_some()
 }
 
-/// Returns true if the JobSet is finished, or in a state that a user requested.
+/// Returns true if the JobSet is finished, runs until something ends it, or is in a state that a user requested. A JobSet
+/// whose pods have all ended is ready but does not run: something prevents its end.
 fn is_settled(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> bool {
     let js = &ctx.store.jobsets[jobset.ix()];
     let errors = parts.jobset_manager.errors(jobset);
     is_finished(js)
         || !js.created
-        || parts.accounting.readiness(jobset).0
+        || (parts.accounting.readiness(jobset).0 && is_running(ctx, parts, jobset))
         || (js.suspended() && !js.is_deleting() && errors == 0 && parts.kueue.blocked_reason(ctx, jobset).is_none())
+}
+
+/// Returns true if containers of the JobSet run.
+fn is_running(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> bool {
+    let mut jobs = ctx.store.jobs_of(jobset);
+    jobs.any(|job| ctx.store.jobs[job.ix()].pods.iter().any(|pod| parts.kubelet.is_up(pod)))
 }
 
 /// The end reason of a run without further events.
@@ -127,7 +134,8 @@ impl Diagnosis<'_, '_> {
                 continue;
             }
             let why = self.blocked_reason(jobset);
-            sentences.push(format!("JobSet {name} is not ready: {why}"));
+            let state = if self.components.accounting.readiness(jobset).0 { "finished" } else { "ready" };
+            sentences.push(format!("JobSet {name} is not {state}: {why}"));
         }
         sentences
     }

@@ -8,11 +8,12 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::JobSetRow;
+use sim_api::spec::ObjectKind;
 use sim_api::spec::kueue::POD_SETS_MAX;
 use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
-use sim_kueue::workload::jobset::{self, WorkloadError, workload};
+use sim_kueue::workload::jobset::{self, PriorityClasses, WorkloadError, workload};
 use sim_kueue::workload::{ConditionType, Workload, reasons};
 use sim_policy::kinds::JobSetConditionType;
 use std::sync::Arc;
@@ -62,7 +63,13 @@ impl KueueController {
         if !row.exists || row.view.is_deleted || row.view.finished.is_some() || !objects.manages(&row.spec) {
             return;
         }
-        match workload(&row.spec, &objects.priority_classes, now) {
+        let declared = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
+        let classes = PriorityClasses {
+            of_workloads: &objects.priority_classes,
+            of_pods: &declared.map(|(_, _, class)| class.object.clone()).collect::<Vec<_>>(),
+            requires_declared: ctx.scenario.requires_listed_classes,
+        };
+        match workload(&row.spec, &classes, now) {
             Ok(mut new) => {
                 name_workload(&mut new);
                 if let Some(old) = &old {
@@ -172,6 +179,7 @@ pub fn describe_error(error: &WorkloadError) -> String {
             format!("it has {count} replicatedJobs, and a Workload has at most {POD_SETS_MAX} pod sets")
         }
         WorkloadError::UnknownPriorityClass { name } => format!("WorkloadPriorityClass {name} does not exist"),
+        WorkloadError::UnknownPodPriorityClass { name } => format!("PriorityClass {name} does not exist"),
         WorkloadError::Topology(_) => "the annotations of its topology request are not valid".to_owned(),
     };
     format!("Kueue creates no Workload for it: {why}")

@@ -35,7 +35,9 @@ fn wait_for_pods_ready(node: &YamlNode, is_old: bool) -> Option<WaitForPodsReady
     let timeout = given.unwrap_or(if is_old { READY_TIMEOUT_V1BETA1 } else { READY_TIMEOUT });
     Some(WaitForPodsReady {
         timeout,
-        recovery_timeout: Some(read::duration(wait, "recoveryTimeout").unwrap_or(timeout)),
+        // Zero disables it (`pkg/controller/core`: RecoveryTimeout.Duration > 0).
+        recovery_timeout: Some(read::duration(wait, "recoveryTimeout").unwrap_or(timeout))
+            .filter(|t| *t > Duration::ZERO),
         block_admission: read::boolean(wait, "blockAdmission").unwrap_or(is_old),
         requeuing: wait.get("requeuingStrategy").map(requeuing).unwrap_or_default(),
     })

@@ -263,15 +263,18 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
     })
 }
 
-/// Returns whether a label identifies each node. Labels whose values end with a running number do not.
+/// Returns whether a label identifies each node. If each node is an island of its own, a label with running numbers may
+/// count the islands; nodes of an island cannot be counted by a label.
 fn has_identities(members: &[ImportMember]) -> bool {
     let islands: BTreeSet<&str> = members.iter().filter_map(|m| m.kind.island.label).collect();
+    let values = members.iter().filter_map(|m| Some((m.kind.island.label?, m.labels.get(m.kind.island.label?)?)));
+    let has_larger_islands = !islands.is_empty() && values.collect::<BTreeSet<_>>().len() < members.len();
     let is_identity = |key: &&String| {
         let values: Option<Vec<&String>> = members.iter().map(|m| m.labels.get(*key)).collect();
         values.is_some_and(|mut values| {
             let counts_up = values.iter().all(|value| split(value).is_some());
             values.sort_unstable();
-            !counts_up && values.is_sorted_by(|a, b| a < b)
+            (!counts_up || has_larger_islands) && values.is_sorted_by(|a, b| a < b)
         })
     };
     let mut keys = members.first().into_iter().flat_map(|m| m.labels.keys());

@@ -8,6 +8,7 @@ use crate::table::Table;
 use sim_analysis::experiment::{JobSetEstimates, MetricEstimate, ReplicationResult, ReplicationSet, WorkCost};
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::Phase;
+use sim_api::spec::ModelLevel;
 use sim_base::Duration;
 use sim_base::escape::for_cell;
 use sim_base::stats::MeanEstimate;

@@ -12,14 +12,11 @@ use sim_base::stats::{
     quantile_interval, sorted, statistical_warnings, values_for_quantile_interval,
 };
 
-/// Number of simulated samples of each share.
-fn trials() -> u32 {
-    support::cases(400, 2000) as u32
-}
+const TRIALS: u32 = 2000;
 
-/// Returns three standard errors of a share of `trials()` around 0.95.
-fn binomial_error() -> f64 {
-    3.0 * (0.95 * 0.05 / f64::from(trials())).sqrt()
+/// Returns three standard errors of a share of this many trials around 0.95.
+fn binomial_error(trials: u32) -> f64 {
+    3.0 * (0.95 * 0.05 / f64::from(trials)).sqrt()
 }
 
 /// Returns a value of a trial: exponential with mean 1, as skewed as waiting times for faults.
@@ -30,15 +27,15 @@ fn value(draws: &mut DrawSequence, trial: u32, i: usize) -> f64 {
     draws.sample(draw, &dist).seconds()
 }
 
-fn share(covers: impl FnMut(&u32) -> bool) -> f64 {
-    (0..trials()).filter(covers).count() as f64 / f64::from(trials())
+fn share(trials: u32, covers: impl FnMut(&u32) -> bool) -> f64 {
+    (0..trials).filter(covers).count() as f64 / f64::from(trials)
 }
 
 #[test]
 fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not() {
     let mut draws = DrawSequence::new(1, 0);
     let mut covered = |precision: f64, looks: &[InterimLook], naive: bool| {
-        share(|trial| {
+        share(TRIALS, |trial| {
             let mut values = Vec::new();
             let ends = looks.iter().find_map(|look| {
                 values.extend((values.len()..look.n).map(|i| value(&mut draws, *trial, i)));
@@ -56,12 +53,12 @@ fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not()
     for precision in [0.25, 0.1] {
         let looks: Vec<InterimLook> = InterimLooks::new(16, 0.95).looks().take(12).collect();
         let kept = covered(precision, &looks, false);
-        assert!(kept >= 0.95 - binomial_error(), "{precision}: {kept}");
+        assert!(kept >= 0.95 - binomial_error(TRIALS), "{precision}: {kept}");
     }
     let level = 0.95;
     let each: Vec<InterimLook> = (16..2000).map(|n| InterimLook { n, level }).collect();
     let lost = covered(0.35, &each, true);
-    assert!(lost < 0.95 - binomial_error(), "{lost}");
+    assert!(lost < 0.95 - binomial_error(TRIALS), "{lost}");
 }
 
 #[test]
@@ -79,12 +76,12 @@ type SampleInterval<'a> = dyn Fn(&[f64], f64) -> [Option<f64>; 2] + 'a;
 /// Returns the share of trials whose looks against `limit` end with an interval that contains the truth, and of those
 /// whose looks all contain it.
 fn covered_by_looks(
-    (truth, limit): (f64, f64), draw: &mut dyn FnMut(u32, usize) -> f64, interval: &SampleInterval<'_>,
+    (truth, limit): (f64, f64), draw: &mut dyn FnMut(u32, usize) -> f64, interval: &SampleInterval<'_>, trials: u32,
 ) -> [f64; 2] {
     let design = planned_looks(40, 160, 0.95);
     let contains = |[low, high]: [Option<f64>; 2]| low.is_none_or(|v| v <= truth) && high.is_none_or(|v| v >= truth);
     let mut all = 0;
-    let last = share(|trial| {
+    let last = share(trials, |trial| {
         let mut values: Vec<f64> = Vec::new();
         let (mut together, mut last) = (true, None);
         for (stage, look) in design.looks.iter().enumerate() {
@@ -101,7 +98,7 @@ fn covered_by_looks(
         all += u32::from(together);
         last == Some(true)
     });
-    [last, f64::from(all) / f64::from(trials())]
+    [last, f64::from(all) / f64::from(trials)]
 }
 
 /// The intervals of all planned looks hold together, and the interval after a stop has the level of the design wherever
@@ -117,12 +114,13 @@ fn intervals_after_planned_looks_have_the_level_of_the_design() {
     assert!(looks[1..].iter().all(|look| look.level < 1.0 - 0.0075), "{looks:?}");
     let mut draws = DrawSequence::new(8, 0);
     let mut draw = |trial, i| value(&mut draws, trial, i);
-    let near = |share: f64| (share - 0.95).abs() < binomial_error();
+    let trials = support::cases(400, TRIALS.into()) as u32;
+    let near = |share: f64| (share - 0.95).abs() < binomial_error(trials);
     for probability in [0.1, 0.5] {
         let truth: f64 = -libm::log(1.0 - probability);
         let interval = |values: &[f64], level| quantile_interval(values, probability, level);
         for limit in [0.5, 1.0, 1.3] {
-            let [last, all] = covered_by_looks((truth, limit * truth), &mut draw, &interval);
+            let [last, all] = covered_by_looks((truth, limit * truth), &mut draw, &interval, trials);
             println!("p{probability}, limit {limit}: {last}, all looks {all}");
             assert!(near(last), "p{probability}, limit {limit}: {last}");
             assert!(limit != 1.0 || near(all), "p{probability}: {all}");
@@ -132,7 +130,7 @@ fn intervals_after_planned_looks_have_the_level_of_the_design() {
     let mut mean = |trial, i: usize| (8 * i..8 * i + 8).map(|i| value(&mut draws, trial, i)).sum::<f64>() / 8.0;
     let interval = |values: &[f64], level| StudentMean::from_values(values).unwrap().interval(level).map(Some);
     for limit in [0.95, 1.08] {
-        let [last, _] = covered_by_looks((1.0, limit), &mut mean, &interval);
+        let [last, _] = covered_by_looks((1.0, limit), &mut mean, &interval, trials);
         println!("mean, limit {limit}: {last}");
         assert!(near(last), "mean, limit {limit}: {last}");
     }
@@ -147,7 +145,7 @@ fn intervals_of_quantiles_cover_them_in_93_to_97_percent() {
         for p in [0.05, 0.1, 0.3, 0.5, 0.9] {
             let truth: f64 = -libm::log1p(-p);
             let mut bounds = [true; 2];
-            let kept = share(|trial| {
+            let kept = share(TRIALS, |trial| {
                 let values = (0..n).map(|i| value(&mut draws, *trial, i)).collect();
                 let [low, high] = quantile_interval(&sorted(values), p, 0.95);
                 bounds = [low.is_some(), high.is_some()];
@@ -175,15 +173,17 @@ fn few_and_skewed_values_are_called_weak() {
 }
 
 /// Number of searches whose answers are compared with the known one.
-const SEARCHES: u32 = 120;
+fn searches() -> u32 {
+    support::cases(40, 120) as u32
+}
 
 fn row(replication: u64, value: f64) -> SampleRow {
     SampleRow { replication, value: Some(value), cost: 0.0, is_worst: false, digest: 0 }
 }
 
-/// Returns the share of searches whose answer holds. Three standard errors around 0.95 are 0.06.
+/// Returns the share of searches whose answer holds.
 fn answers(mut holds: impl FnMut(u32) -> bool) -> f64 {
-    f64::from((0..SEARCHES).filter(|search| holds(*search)).count() as u32) / f64::from(SEARCHES)
+    share(searches(), |search| holds(*search))
 }
 
 /// As in `plan spares`: the value rises by 0.1 per candidate and has exponential noise, so its tenth percentile is
@@ -206,7 +206,7 @@ fn the_answer_of_a_search_for_the_smallest_number_holds() {
         }
     });
     println!("smallest number: {share}");
-    assert!(share >= 0.89, "{share}");
+    assert!(share >= 0.95 - binomial_error(searches()), "{share}");
 }
 
 /// As in `plan breakeven`: the second choice gains 0.1 per unit of the parameter over the first, from 3.3 on.
@@ -231,5 +231,5 @@ fn the_answer_of_a_search_for_a_break_even_point_holds() {
         }
     });
     println!("break-even point: {share}");
-    assert!(share >= 0.89, "{share}");
+    assert!(share >= 0.95 - binomial_error(searches()), "{share}");
 }

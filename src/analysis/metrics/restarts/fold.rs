@@ -110,6 +110,9 @@ impl RestartFold {
             return;
         }
         if state.open.is_none() {
+            // A fault that was not visible when every pod was ready the last time, such as the crash of a node during
+            // the restart before, ends the attempt that began then.
+            let start = start.max(state.ready_since);
             let mut restart = RestartMetrics::new(jobset, start, cause);
             restart.attempt = state.attempt;
             state.open = Some(restart);

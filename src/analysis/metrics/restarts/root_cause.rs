@@ -4,7 +4,7 @@
 
 use super::capacity::CapacityWait;
 use super::restart::{CauseKind, RestartCause, RestartMetrics};
-use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, UserRequest};
+use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, SilentFaults, UserRequest};
 use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{DeletionActor, JobConditionType, NO_CAUSE, NodeReady, SimulationRecord};
 
@@ -103,6 +103,9 @@ pub enum FaultHarm {
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
     LosesProcesses,
+    /// The processes that run now make no progress or compute wrong results. The node is healthy, and processes that
+    /// start later are not affected.
+    SpoilsProcesses,
 }
 
 impl FaultHarm {
@@ -119,11 +122,10 @@ impl FaultHarm {
             | PartitionNode(_)
             | DeleteNode(_)
             | DrainNode(_)
-            | TaintNode(..)
-            | Silent {
-                fault: sim_api::spec::SilentFaults::Hang { .. } | sim_api::spec::SilentFaults::Corrupt { .. },
-                ..
-            } => FaultHarm::MayBreakPods,
+            | TaintNode(..) => FaultHarm::MayBreakPods,
+            Silent { fault: SilentFaults::Hang { .. } | SilentFaults::Corrupt { .. }, .. } => {
+                FaultHarm::SpoilsProcesses
+            }
             _ => FaultHarm::Harmless,
         }
     }
@@ -333,6 +335,11 @@ impl PodFailures {
         if self.harm(index) != FaultHarm::LosesProcesses {
             return;
         }
+        self.store_failure_of_pods_on(node, at, kind);
+    }
+
+    /// Stores a failure of all pods that were on a node at that time.
+    fn store_failure_of_pods_on(&mut self, node: NodeId, at: SimTime, kind: CauseKind) {
         for pod in 0..self.pods.len() {
             let p = &self.pods[pod];
             if p.node == node && !p.gone && p.created <= at {
@@ -341,7 +348,8 @@ impl PodFailures {
         }
     }
 
-    /// Handles a fault: a harmful one is noted as failure of its pod or node, a repair clears the failure of its node.
+    /// Handles a fault: a harmful one is noted as failure of its pod, of its node, or of the pods on the node; a repair
+    /// clears the failure of its node.
     pub fn fault(&mut self, record: &SimulationRecord, index: u32, node: NodeId, pod: PodId) {
         let now = record.at;
         self.newest = (record.seq, now, index);
@@ -354,10 +362,12 @@ impl PodFailures {
         if pod.is_some() || !node.is_some() {
             return;
         }
-        if harmful {
-            row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
-        } else {
-            self.node_recovers(node);
+        match self.harm(index) {
+            FaultHarm::Harmless => self.node_recovers(node),
+            FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
+            FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => {
+                row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use sim_api::spec::kueue::{ClusterQueue, KueueObjects};
 use sim_base::{Duration, SimTime};
 use sim_kueue::control::{JobView, Manager, REQUEUE_DELAY, reconcile_job, reconcile_workload};
 use sim_kueue::topology::TopologySnapshot;
-use sim_kueue::workload::jobset::workload;
+use sim_kueue::workload::jobset::{PriorityClasses, workload};
 use sim_kueue::workload::webhook::refusal;
 use sim_kueue::workload::{Workload, WorkloadKey};
 use std::collections::BTreeMap;
@@ -205,7 +205,9 @@ impl Story {
         let view = JobView { is_suspended: jobset.spec.suspend, ..JobView::default() };
         self.jobs.push(Job { name: jobset.name.clone(), view });
         // Without a Workload, the JobSet stays suspended.
-        if let Ok(mut new) = workload(&jobset, &self.objects.priority_classes, self.now) {
+        let of_workloads = &self.objects.priority_classes;
+        let classes = PriorityClasses { of_workloads, of_pods: &[], requires_declared: false };
+        if let Ok(mut new) = workload(&jobset, &classes, self.now) {
             new.uid = format!("uid-{key:04}");
             new.job_uid = format!("job-uid-{key:04}");
             self.store(key, new);
