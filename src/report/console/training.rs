@@ -1,6 +1,6 @@
 //! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
-use super::page::{Block, Page, Rank};
+use super::page::{Block, Detail, Page, Rank};
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format::{count, percent, precise_seconds, seconds};
 use sim_analysis::metrics::RunView;
@@ -8,6 +8,7 @@ use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{StepOutcome, TrainingOutcome, TrainingPhase};
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 /// Writes a section for each JobSet with a training job.
@@ -39,7 +40,7 @@ pub(super) fn push_training(page: &mut Page<'_>, run: &RunView<'_>, style: &Wate
 }
 
 /// Number of lines about the first training job that a page contains if it has few lines for them.
-const PHASES_MIN: usize = 3;
+const PHASES_MIN: usize = 5;
 
 /// Describes the training job for the header of the report: work, step duration and checkpoints.
 pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> String {
@@ -89,11 +90,12 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
     );
     step_times(out, run, training);
     let wall: u64 = training.spent_ns.iter().sum();
-    for phase in TrainingPhase::ALL {
+    let mut phases: Vec<TrainingPhase> = TrainingPhase::ALL.into_iter().filter(|p| training.ns(*p) > 0).collect();
+    if style.detail == Detail::Brief {
+        phases.sort_by_key(|phase| Reverse(training.ns(*phase)));
+    }
+    for phase in phases {
         let ns = training.ns(phase);
-        if ns == 0 {
-            continue;
-        }
         let _ = writeln!(
             out,
             "  {:<15} {:>12} {:>8.3} %  {}",

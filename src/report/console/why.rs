@@ -66,17 +66,12 @@ fn push_critical_path(page: &mut Page<'_>, why: &WhyExplanation, style: &Waterfa
     let column = format::seconds_width(total, 8);
     let head = format!("  {:>column$} {:>column$}  {:<10} step and what it waited for", "from", "duration", "phase");
     let groups = critical_spans::groups(&why.spans, total);
-    // A summary omits the shortest steps.
+    // A summary omits the shortest steps, in any position.
     let mut by_time: Vec<usize> = (0..groups.len()).collect();
     by_time.sort_by_key(|at| Reverse(groups[*at].time()));
     let most = if style.detail == Detail::Brief { MAX_STEPS } else { groups.len() };
     let (listed, omitted) = by_time.split_at(most.min(groups.len()));
     let listed = (0..groups.len()).filter(|at| listed.contains(at)).map(|at| &groups[at]);
-    let omitted_time = Duration(omitted.iter().map(|at| groups[*at].time().0).sum());
-    let omitted = (!omitted.is_empty()).then(|| {
-        let steps = count(omitted.len() as u64, "shorter step");
-        style.dim(&format!("  … {steps}, {} in total (--verbose)", seconds(omitted_time)))
-    });
     let entry = |group: &RequestGroup| match group.long {
         Some(longest) => format_group(why, (group, longest), style),
         None => format_short_spans(why, &group.spans, style),
@@ -91,9 +86,9 @@ fn push_critical_path(page: &mut Page<'_>, why: &WhyExplanation, style: &Waterfa
     let spans = count(why.spans.len() as u64, "span");
     // The steps of a pod that is blocked explain less than its blocker.
     let rank = if why.blocked.is_some() { Rank::Support } else { Rank::Main };
-    let block = Block::new(rank, style.dim(&head)).entries(listed.map(entry)).entries(omitted).noun("step");
+    let block = Block::new(rank, style.dim(&head)).entries(listed.map(entry)).noun("step");
     let block = block.entry(format!("  {spans}, {sum} s in total: {of}"));
-    page.push(block.minimum(2, 2).growth(Rank::Support));
+    page.push(block.minimum(2, 1).growth(Rank::Support).uncounted(omitted.len() as u64));
 }
 
 fn format_group(

@@ -100,7 +100,8 @@ impl<'s> PlanPage<'s> {
     fn new(title: String, conclusion: &[String], style: &'s WaterfallStyle) -> PlanPage<'s> {
         let mut page = Page::new(LINES, style);
         page.push(Block::text(Rank::Answer, title));
-        page.push(Block::new(Rank::Answer, "").entries(sentences(conclusion, style)).noun("sentence"));
+        let answer = Block::new(Rank::Answer, "").entries(sentences(conclusion, style)).noun("sentence");
+        page.push(answer.minimum(2, 0));
         PlanPage { page, style }
     }
 
@@ -117,7 +118,8 @@ impl<'s> PlanPage<'s> {
 
     /// Adds notes and returns the text.
     fn finish(mut self, notes: &[String]) -> String {
-        self.page.push(Block::new(Rank::Note, "").entries(sentences(notes, self.style)).noun("note"));
+        let notes = Block::new(Rank::Note, "").entries(sentences(notes, self.style)).noun("note");
+        self.page.push(notes.minimum(0, 0));
         self.page.finish()
     }
 }
