@@ -108,7 +108,7 @@ pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
 /// number and `s` or `%`.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut held = text.replace(" %", "\u{a0}%");
-    for end in [")", ",", ".", ""] {
+    for end in [")", "):", ",", ".", ";", ""] {
         held = held.replace(&format!(" s{end} "), &format!("\u{a0}s{end} "));
     }
     if held.ends_with(" s)") || held.ends_with(" s") {

@@ -107,7 +107,7 @@ impl EngineContext<'_> {
         self.request_with_times(mark, req).1
     }
 
-    /// Sends a request like `ask`, and also returns the time at which it leaves the client.
+    /// Sends a request like `request_at_mark`, and also returns the time at which it leaves the client.
     fn request_with_times(&mut self, mark: ContextMark, req: RequestEntry) -> (SimTime, ContextMark) {
         let (key, substream_index) = self.stream_key(req.subject);
         let substream_index = req.substream.unwrap_or(substream_index);
@@ -145,7 +145,7 @@ impl EngineContext<'_> {
     }
 
     /// Makes the cause of `mark` the cause of everything that follows, with a wait since then. Returns the previous
-    /// state for `back_to`.
+    /// state for `restore_mark`.
     pub fn resume(&mut self, mark: ContextMark, waited: TicketWait, about: TicketSubject) -> ContextMark {
         let before = self.mark();
         let delay = self.now.since(mark.at);

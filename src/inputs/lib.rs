@@ -1,9 +1,8 @@
 //! Converts input texts to `spec` types. This is the only crate that handles YAML, JSON, files and line numbers.
 //!
-//! A text is parsed to a tree of nodes with positions (`yaml`, `node`), validated against tables (`check`, `shape`,
-//! `shapes`), and converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`).
-//! Every error is a `Diagnostic`. This crate must not simulate anything, and the crates that use it must not handle
-//! texts.
+//! A text is parsed to a tree of nodes with positions (`text`), validated against tables (`schema`), and converted to
+//! `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`). Every error is a `Diagnostic`.
+//! This crate must not simulate anything, and the crates that use it must not handle texts.
 
 pub mod dist;
 pub mod effective_defaults;

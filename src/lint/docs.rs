@@ -18,11 +18,11 @@ pub fn markdown() -> String {
                 "### `{}`\n\n{}: {}. Rules {}; seen in {}.\n\n{}\n\n*Fix:* {}\n",
                 trap.name,
                 capital(trap.severity.as_str()),
-                trap.title,
+                escaped(&trap.title),
                 trap.rules.join(", "),
                 trap.check.needs(),
-                trap.consequence,
-                trap.fix
+                escaped(&trap.consequence),
+                escaped(&trap.fix)
             );
         }
     }
@@ -55,6 +55,11 @@ pub fn explain(trap: &LintTrap) -> String {
         trap.rules.join(", "),
         trap.check.needs()
     )
+}
+
+/// Escapes `<`, which would begin an HTML tag in Markdown.
+fn escaped(text: &str) -> String {
+    text.replace('<', "\\<")
 }
 
 fn capital(word: &str) -> String {

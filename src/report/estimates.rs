@@ -78,6 +78,12 @@ impl EstimateFormat {
     }
 
     pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
+        out.push_str(&self.formatted(style));
+    }
+
+    /// Returns the table as text. Its first line is the heading.
+    pub fn formatted(&self, style: &WaterfallStyle) -> String {
+        let mut out = String::new();
         let without = OMITTED.into_iter().find(|without| self.without(without).fits(style.width));
         let own = self.without(without.unwrap_or(OMITTED[OMITTED.len() - 1]));
         let (widths, interval) = own.fit(style.width);
@@ -89,6 +95,7 @@ impl EstimateFormat {
                 EstimateLine::Text(text) => writeln!(out, "  {text}"),
             };
         }
+        out
     }
 
     /// Returns the table without the columns that have these headings.

@@ -1,7 +1,7 @@
 //! All orders of events over small JobSets: every state that the real policy can reach is visited and checked.
 //!
 //! States are defined in `world.rs`; the policy under test is `policy::reconcile` itself. The enumeration must never
-//! sample: the setups of `setups.rs` are enumerated completely, except for unlimited restarts (see `BEYOND`).
+//! sample: the setups of `setups.rs` are enumerated completely, except for unlimited restarts (see `EXTRA_RESTARTS`).
 
 mod composed;
 mod events;

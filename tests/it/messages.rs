@@ -125,7 +125,7 @@ fn lint_warns_of_the_loss_of_a_node_where_runs_end_stuck_and_nowhere_else() {
 
 #[test]
 fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
-    let (code, out, _) = run_command_line("run -f @/prepare-first.yaml");
+    let (code, out, _) = run_command_line("run -f @/prepare-first.yaml --verbose");
     assert_eq!(code, 0);
     let header: Vec<&str> = out.lines().skip_while(|l| !l.starts_with("  containers")).take(4).collect();
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Text output fits: at most 100 columns in a pipe, or the number in `COLUMNS`; no unwanted colors or characters; long
-//! times in hours.
+//! Text output fits: at most 100 columns in a pipe, or the number in `COLUMNS`; a limited number of lines without
+//! `--verbose`; no unwanted colors or characters; long times in hours.
 
 use crate::support::{root, scenario_names};
 use std::process::Command;
@@ -116,4 +116,96 @@ fn hours_are_written_as_hours() {
     let line = text.lines().find(|l| l.starts_with("Restart 1"));
     let line = line.unwrap_or_else(|| panic!("no restart: {text}"));
     assert!(line.contains(" h ") && line.contains(" min "), "{line}");
+}
+
+/// Numbers of lines that commands print at most without `--verbose`, with many restarts, JobSets, warnings, candidates.
+const SUMMARIES: [(usize, &[&str]); 3] = [
+    (
+        45,
+        &[
+            "run scenarios/first-steps.yaml --seeds 20 --quiet",
+            "run scenarios/kueue.yaml --seeds 3 --quiet",
+            "run scenarios/training.yaml --seeds 3 --quiet",
+            "run scenarios/training.yaml --level reduced --quiet",
+            "run scenarios/stories/silent-node.yaml --seeds 2 --quiet",
+            "run scenarios/stories/finish-date.yaml --quiet",
+            "run scenarios/published/llama3-405b.yaml --quiet",
+            "run scenarios/planning/multislice-64x64.yaml --seeds 3 --quiet",
+            "run -f tests/it/words/crowd.yaml -t tests/it/words/one-slice.topology.yaml --explain-placement --quiet",
+            "why scenarios/first-steps.yaml",
+        ],
+    ),
+    (
+        25,
+        &[
+            "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet",
+            "compare scenarios/first-steps.yaml --strategies all --seeds 3 --quiet",
+            "compare scenarios/training.yaml --variant a:training.checkpoint.every=1h --seeds 5 --quiet",
+            "why scenarios/spare-work.yaml --set stop.at=10m --pod filler-workers-0-1 --path-only",
+            "why scenarios/first-steps.yaml --pod train-workers-1-2",
+        ],
+    ),
+    (
+        15,
+        &[
+            "plan spares scenarios/planning/multislice-64x64.yaml --target effective_training_ratio.p50>=0.75 --min 16 --max 18 --seeds 100 --quiet",
+            "plan spares scenarios/published/bloom-176b.yaml --path spares.nodes --target effective_training_ratio.p10>=0.9 --max 32 --seeds 100 --quiet",
+            "plan interval scenarios/published/bloom-176b.yaml --seeds 40 --quiet",
+            "plan budget scenarios/training.yaml --seeds 3 --quiet",
+            "plan breakeven scenarios/published/bloom-176b.yaml --a none:spares.nodes=0 --b some:spares.nodes=4 --over spares.nodes=0..20 --seeds 40 --quiet",
+            "plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20 --runs 40 --seeds 4 --quiet",
+        ],
+    ),
+];
+
+#[test]
+fn without_verbose_every_command_prints_a_limited_number_of_lines() {
+    let runs = scenario_names().into_iter().map(|name| (45, format!("run scenarios/{name}.yaml --quiet")));
+    let others = SUMMARIES.iter().flat_map(|(most, commands)| commands.iter().map(|c| (*most, (*c).to_owned())));
+    let mut long = Vec::new();
+    for (most, command) in runs.chain(others) {
+        let text = printed(&command, false);
+        assert!(text.lines().count() > 2, "{command}: {text}");
+        if text.lines().count() > most {
+            long.push(format!("{command}: more than {most} lines\n{text}"));
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn verbose_prints_what_the_summary_omits() {
+    for (command, omitted) in [
+        ("run scenarios/first-steps.yaml", &["control plane", "Shared resources", "Milestones"][..]),
+        ("run scenarios/training.yaml --quiet", &["Restart 1 of JobSet train", "Restart 2 of JobSet train"]),
+        ("run scenarios/training.yaml --seeds 3 --quiet", &["    terminate"]),
+        ("compare scenarios/first-steps.yaml --strategies all --seeds 3 --quiet", &["lower is better", "p10"]),
+        ("plan budget scenarios/training.yaml --seeds 3 --quiet", &["The variance of the number of restarts"]),
+    ] {
+        let (summary, all) = (printed(command, false), printed(&format!("{command} --verbose"), false));
+        for part in omitted {
+            assert!(all.matches(part).count() > summary.matches(part).count(), "{command}: {part}\n{summary}\n{all}");
+        }
+        assert!(summary.contains("--verbose"), "{command}: {summary}");
+        assert!(!all.contains("(--verbose)"), "{command}: {all}");
+    }
+    let compare = "compare scenarios/first-steps.yaml --strategies all --seeds 3 --quiet";
+    assert_eq!(printed(&format!("{compare} --all"), false), printed(&format!("{compare} --verbose"), false));
+}
+
+#[test]
+fn the_table_of_a_comparison_has_the_metric_of_its_headline() {
+    for (command, metric) in [
+        ("compare scenarios/first-steps.yaml --strategies all --seeds 3 --quiet", "restartLatency_s.p50"),
+        ("compare scenarios/compare-one-failure.yaml --seeds 3 --quiet", "restartLatency_s.p50"),
+        ("compare scenarios/training.yaml --variant a:training.checkpoint.every=1h --seeds 5 --quiet", "goodput"),
+    ] {
+        let text = printed(command, false);
+        let headline: String = text.lines().skip(2).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let named = headline.split(" best in ").nth(1).and_then(|rest| rest.split(':').next());
+        let named = named.unwrap_or_else(|| panic!("{command}: {headline}"));
+        assert!(named.contains(metric), "{command}: {headline}");
+        let is_row = |line: &str| line.strip_prefix("  ").is_some_and(|line| line.starts_with(&format!("{named} ")));
+        assert!(text.lines().any(is_row), "{command}: {text}");
+    }
 }

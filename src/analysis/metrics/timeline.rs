@@ -15,7 +15,7 @@ pub struct JobTimeline {
     segments: Vec<TimelineSegment>,
 }
 
-/// Reduced copy of a [`TrainingStretch`] that saves memory, because thousands of replications keep theirs.
+/// Reduced copy of a [`SegmentOutcome`] that saves memory, because thousands of replications keep theirs.
 #[derive(Copy, Clone, Debug, PartialEq)]
 struct TimelineSegment {
     since: SimTime,

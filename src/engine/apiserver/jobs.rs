@@ -412,7 +412,7 @@ pub fn is_complete(ctx: &EngineContext<'_>, job: JobId) -> bool {
 /// (k8s.io/apiserver, `deletionFinalizersForGarbageCollection`).
 pub fn orphan_pods(ctx: &mut EngineContext<'_>, job: JobId) {
     let j = &ctx.store.jobs[job.ix()];
-    // Held objects stay; `end_job` handles them.
+    // Held objects stay; `remove_job` handles them.
     if !j.is_deleting() && !j.is_held() {
         ctx.emit(Body::JobDeleting { job });
     }

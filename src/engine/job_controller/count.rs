@@ -1,8 +1,8 @@
 //! Counts that a sync of the Job controller makes at its start (kubernetes.md 1.3 step 3), and the view built from
 //! them.
 //!
-//! A sync acts on the pods as its cache showed them when it began: `PodTotals` keeps this state for the duration of
-//! the sync.
+//! A sync acts on the pods as its cache showed them when it began: `ComputedStatus` keeps this state for the
+//! duration of the sync.
 
 use super::rows::merge_sorted;
 use super::sync_decision::JobSyncInput;

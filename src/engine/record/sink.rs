@@ -100,8 +100,9 @@ pub trait RecordSink {
     /// Receives each answered request, if the sink collects tickets.
     fn request_answered(&mut self, _: &AnsweredRequest) {}
 
-    /// Number of events until the next call of `stops`, at least one; first called before the run. `NO_LOOK` by
-    /// default, because most sinks never stop a run and a call per event costs two percent of its time.
+    /// Number of events until the next call of `should_stop`, at least one; first called before the run.
+    /// `NO_STOP_CHECK` by default, because most sinks never stop a run and a call per event costs two percent of its
+    /// time.
     fn events_until_stop_check(&self, _events: u64) -> u64 {
         NO_STOP_CHECK
     }

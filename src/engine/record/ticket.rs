@@ -1,7 +1,7 @@
 //! Tickets: who waited, for what, from when to when, and which ticket came before. Following the parents leads back
 //! in time without a gap.
 //!
-//! Created only for a sink that requests them (`Sink::wants_tickets`); must never influence a run.
+//! Created only for a sink that requests them (`RecordSink::receives_tickets`); must never influence a run.
 
 #![deny(missing_docs)]
 

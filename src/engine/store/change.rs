@@ -49,7 +49,7 @@ pub enum ChangeKind {
     WorkDone(JobSetId),
     /// Not an API change: the pod's process exits with this code.
     ProcessExit(PodId, i32),
-    /// Not an API change: the fault with this index in the script, a silent one (`spec::SilentError`), affects this
+    /// Not an API change: the fault with this index in the script, a silent one (`FaultAction::Silent`), affects this
     /// pod or otherwise this node.
     SilentFault {
         fault: u32,

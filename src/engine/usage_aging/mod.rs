@@ -1,5 +1,5 @@
 //! Usage-based aging: clocks of nodes and pods that advance while they are in use, and the faults that occur at ages.
-//! The script contains the ages (`FaultTime::Worn`); only this module knows when a clock reaches one. The
+//! The script contains the ages (`FaultTime::AtUsageAge`); only this module knows when a clock reaches one. The
 //! consequences are executed by the script. Must never change an object.
 
 use super::ctx::{ContextMark, EngineContext};

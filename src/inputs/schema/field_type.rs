@@ -1,6 +1,6 @@
 //! Types for the tables that describe file formats. `check` validates trees against the tables; `schema` prints them.
 //!
-//! The fields of the formats must not be defined here; they are in `shapes`.
+//! The fields of the formats must not be defined here; they are in `definitions`.
 
 #[derive(Copy, Clone)]
 pub enum FieldType {

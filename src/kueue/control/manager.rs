@@ -41,7 +41,7 @@ pub struct Manager {
     pub(super) with_active: BTreeSet<QueueIndex>,
     /// ClusterQueues with Workloads that were put aside without an attempt.
     with_bypassed: BTreeSet<QueueIndex>,
-    /// Workloads that the scheduler must look at again.
+    /// Number of scheduling cycles so far.
     cycle: u64,
     /// Roots of the trees whose inadmissible Workloads are to be tried again.
     wakes: BTreeSet<NodeId>,

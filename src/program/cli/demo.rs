@@ -51,8 +51,6 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let ((left, left_dir), (right, right_dir)) = (left?, right?);
     let views = (left.view(), right.view());
     let style = output::style(&args.display);
-    let mut page = String::new();
-    text::header(&mut page, &views.0, &style);
     let firsts = (views.0.restarts().first(), views.1.restarts().first());
     let (Some(l), Some(r)) = firsts else {
         let text = "a run of the demo has no restart";
@@ -61,8 +59,11 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let (l, r) = (side_by_side(views.0, l), side_by_side(views.1, r));
     let (title, subtitle) = titles(&l, &r);
     let bars = [(l.label.to_owned(), l.restart.clone()), (r.label.to_owned(), r.restart.clone())];
-    page.push_str(&format!("{title}\n\n"));
-    page.push_str(&side_by_side::compare(&l, &r, &style));
+    let control_plane = &views.0.scenario.control_plane.preset;
+    let cluster = text::describe_cluster(&views.0);
+    let inputs = format!("cluster {cluster}; control plane {control_plane}; seed {}", views.0.seed);
+    let table = side_by_side::compare(&l, &r, &style);
+    let page = format!("{}\n{inputs}\n\n{table}\n{}", style.bold(&title), files(&out));
     let defaults = model_defaults();
     let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
     let mut foot = provenance::runs_provenance(&named);
@@ -82,7 +83,6 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
             "inPlace": RunSummary::from_run(&views.1),
         }));
     }
-    page.push_str(&files(&out));
     output::styled(&page, &style)
 }
 
@@ -158,15 +158,6 @@ fn free_name() -> PathBuf {
 }
 
 fn files(out: &Path) -> String {
-    let mut text = String::from("\nFiles:\n");
-    let mut line = |name: &str, what: &str| {
-        text.push_str(&format!("  {:<40} {what}\n", out.join(name).display().to_string()));
-    };
-    line("demo.svg", "chart of both restarts");
-    if cfg!(feature = "png") {
-        line("demo.png", "the same chart for slides");
-    }
-    line("recreate", "run directory of the first run");
-    line("in-place", "run directory of the second run");
-    text
+    let charts = if cfg!(feature = "png") { "demo.svg and demo.png (chart)" } else { "demo.svg (chart)" };
+    format!("Written to {}: {charts}, recreate and in-place (the two runs).\n", out.display())
 }

@@ -47,7 +47,7 @@ fn point_between(from: [f64; 2], to: [f64; 2], by: f64) -> [f64; 2] {
 const PROFILE_DROP: f64 = 1.920_729_410_347_062;
 
 /// Returns the profile interval of variable `which`: the range in which `f`, maximized over the other variable, is
-/// at most `FALL` below its maximum.
+/// at most `PROFILE_DROP` below its maximum.
 pub fn profile_interval(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize, scale: f64) -> [f64; 2] {
     let at_top = f(top);
     let other = 1 - which;

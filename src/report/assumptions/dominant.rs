@@ -181,7 +181,7 @@ fn zero_wait_assumptions(run: &RunView<'_>) -> Vec<DominantAssumption> {
     ]
 }
 
-/// Delays with less than 1/`MUCH` of the critical path are omitted from chart footers.
+/// Delays with less than 1/`MIN_FOOTER_FRACTION` of the critical path are omitted from chart footers.
 const MIN_FOOTER_FRACTION: u64 = 20;
 
 /// Returns the footer line of a chart. Distributions are listed by name without their parameters.

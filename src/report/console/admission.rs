@@ -1,5 +1,6 @@
 //! The admission of JobSets by Kueue: waits for quota, borrowing, preemptions and evictions, for `run` and reports.
 
+use super::page::{Block, Page, Rank, wrapped};
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
@@ -25,18 +26,10 @@ pub fn admission(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     }
     let _ = writeln!(out, "{}", style.bold("Admission by Kueue"));
     for own in all.iter().take(MAX_JOB_SETS) {
-        for (at, sentence) in sentences(run, own).iter().enumerate() {
-            let lead = if at == 0 { format!("JobSet {}: ", run.names.jobset(own.jobset)) } else { String::new() };
-            for (line, part) in format::wrap(&format!("{lead}{sentence}"), style.width - 6).iter().enumerate() {
-                let indent = if at == 0 && line == 0 { "  " } else { "    " };
-                let _ = writeln!(out, "{indent}{part}");
-            }
-        }
+        let _ = writeln!(out, "{}", paragraph(run, own, style));
     }
     for sentence in existing(run) {
-        for (line, part) in format::wrap(&sentence, style.width - 6).iter().enumerate() {
-            let _ = writeln!(out, "{}{part}", if line == 0 { "  " } else { "    " });
-        }
+        let _ = writeln!(out, "{}", hanging(&sentence, "  ", style));
     }
     let more = all.len().saturating_sub(MAX_JOB_SETS) as u64;
     if more > 0 {
@@ -49,6 +42,42 @@ pub fn admission(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     }
     out.push('\n');
 }
+
+/// Adds the admissions to a page.
+pub(super) fn push_admissions(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle) {
+    let all = &run.folded.admission.job_sets;
+    if all.is_empty() {
+        return;
+    }
+    let block = Block::new(Rank::Main, style.bold("Admission by Kueue")).noun("JobSet").growth(Rank::Note);
+    page.push(block.entries(all.iter().map(|own| paragraph(run, own, style))));
+    let loops = run.preemption_loops();
+    let loops = loops.iter().map(|found| style.bold(&hanging(found, "  ", style)));
+    page.push(Block::new(Rank::Main, "").entries(loops).noun("loop").attached());
+    let existing = existing(run).into_iter().map(|sentence| hanging(&sentence, "  ", style));
+    page.push(Block::new(Rank::Note, "").entries(existing).attached());
+}
+
+/// Returns the sentences about the admission of a JobSet, one or more lines each.
+fn paragraph(run: &RunView<'_>, own: &JobSetAdmission, style: &WaterfallStyle) -> String {
+    let name = run.names.jobset(own.jobset);
+    let sentence = |(at, sentence): (usize, String)| match at {
+        0 => hanging(&format!("JobSet {name}: {sentence}"), "  ", style),
+        _ => hanging(&sentence, "    ", style),
+    };
+    sentences(run, own).into_iter().enumerate().map(sentence).collect::<Vec<_>>().join("\n")
+}
+
+/// Wraps a sentence; the lines after the first one have an indentation of four.
+fn hanging(sentence: &str, indent: &str, style: &WaterfallStyle) -> String {
+    let lines = wrapped(sentence, style.width - 6, SENTENCE_LINES, style);
+    let indented =
+        lines.iter().enumerate().map(|(at, line)| format!("{}{line}", if at == 0 { indent } else { "    " }));
+    indented.collect::<Vec<_>>().join("\n")
+}
+
+/// Maximum number of lines of a sentence on a page.
+const SENTENCE_LINES: usize = 2;
 
 /// Returns what happened to the admission of a JobSet, as sentences without periods.
 pub fn sentences(run: &RunView<'_>, own: &JobSetAdmission) -> Vec<String> {

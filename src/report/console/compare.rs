@@ -10,7 +10,8 @@ pub(crate) use values::unit;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use sim_analysis::experiment::{
-    CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison, is_by_cause,
+    CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison,
+    VariantEstimates, is_by_cause,
 };
 use sim_analysis::format::{column, count, wrap};
 use sim_base::stats::StatisticalWarning;
@@ -29,34 +30,24 @@ pub enum MetricSelection<'m> {
 
 /// Returns the console output of a comparison.
 pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &WaterfallStyle) -> String {
+    if matches!(selection, MetricSelection::Main) {
+        return main_metrics::text(all, style);
+    }
     let mut out = String::new();
-    let most = all.variants.iter().map(|v| v.replications).max();
-    let title = format!(
-        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
-        all.version,
-        all.scenario,
-        count(all.variants.len() as u64, "variant"),
-        count(most.unwrap_or(0) as u64, all.level.replication_term()),
-        all.seed
-    );
-    let _ = writeln!(out, "{}\n", style.bold(&title));
+    let _ = writeln!(out, "{}\n", style.bold(&title(all)));
     for line in wrap(&conclusion(all), style.width) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
-    variants(&mut out, all, !matches!(selection, MetricSelection::Main));
-    let (different, same) = split_by_difference(all);
-    match selection {
-        MetricSelection::Main => {
-            main_metrics::write(&mut out, all, style);
-            return out;
-        }
-        MetricSelection::Named(names) => {
-            names.iter().for_each(|name| write_metric(&mut out, all, name, style));
-            return out;
-        }
-        MetricSelection::All => {}
+    for variant in variants(all, true) {
+        let _ = writeln!(out, "{variant}");
     }
+    out.push('\n');
+    if let MetricSelection::Named(names) = selection {
+        names.iter().for_each(|name| write_metric(&mut out, all, name, style));
+        return out;
+    }
+    let (different, same) = split_by_difference(all);
     for (i, metric) in different.iter().enumerate() {
         let is_similar = |known: &&&str| metric_estimates(all, known).eq(metric_estimates(all, metric));
         match different[..i].iter().find(is_similar) {
@@ -67,11 +58,21 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
         }
     }
     for line in caveats(all, &same) {
-        for (i, part) in wrap(&line, style.width - 2).iter().enumerate() {
-            let _ = writeln!(out, "{}{part}", if i == 0 { "" } else { "  " });
-        }
+        let _ = writeln!(out, "{}", wrap(&line, style.width - 2).join("\n  "));
     }
     out
+}
+
+fn title(all: &VariantComparison) -> String {
+    let most = all.variants.iter().map(|v| v.replications).max();
+    format!(
+        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
+        all.version,
+        all.scenario,
+        count(all.variants.len() as u64, "variant"),
+        count(most.unwrap_or(0) as u64, all.level.replication_term()),
+        all.seed
+    )
 }
 
 fn metric_estimates<'a>(all: &'a VariantComparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
@@ -82,11 +83,11 @@ fn name_width(all: &VariantComparison) -> usize {
     column(all.variants.iter().map(|v| v.name.as_str()), 8)
 }
 
-/// Writes the outcomes and changes of each variant. `is_complete` selects whether automatic changes are listed.
-fn variants(out: &mut String, all: &VariantComparison, is_complete: bool) {
+/// Returns the outcomes and changes of each variant. `is_complete` selects whether automatic changes are listed.
+fn variants(all: &VariantComparison, is_complete: bool) -> Vec<String> {
     let width = name_width(all);
-    for v in &all.variants {
-        let _ = writeln!(out, "  {:<width$}  {}; digest {:016x}", v.name, v.outcomes, v.digest);
+    let variant = |v: &VariantEstimates| {
+        let mut lines = vec![format!("  {:<width$}  {}; digest {:016x}", v.name, v.outcomes, v.digest)];
         let is_shown = |c: &&VariantChange| is_complete || c.because.is_empty();
         for c in v.changes.iter().filter(is_shown) {
             let because = match c.because.as_str() {
@@ -94,15 +95,16 @@ fn variants(out: &mut String, all: &VariantComparison, is_complete: bool) {
                 reason => format!("   (for {reason})"),
             };
             let value = shorten_value(&c.value);
-            let _ = writeln!(out, "  {:<width$}    {}={value}{because}", "", c.path);
+            lines.push(format!("  {:<width$}    {}={value}{because}", "", c.path));
         }
         let hidden = v.changes.iter().filter(|c| !is_shown(c)).count();
         if hidden > 0 {
             let hidden = count(hidden as u64, "required change");
-            let _ = writeln!(out, "  {:<width$}    and {hidden} (--all)", "");
+            lines.push(format!("  {:<width$}    and {hidden} (--verbose)", ""));
         }
-    }
-    out.push('\n');
+        lines.join("\n")
+    };
+    all.variants.iter().map(variant).collect()
 }
 
 /// Shortens a value to 40 characters. The JSON output contains the full value.
@@ -131,7 +133,7 @@ pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&s
 pub(crate) fn estimates<'a>(
     all: &'a VariantComparison, metric: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
-    let of = move |v: &'a sim_analysis::experiment::VariantEstimates| Some((v.name.as_str(), v.metrics.get(metric)?));
+    let of = move |v: &'a VariantEstimates| Some((v.name.as_str(), v.metrics.get(metric)?));
     all.variants.iter().filter_map(of)
 }
 

@@ -1,19 +1,24 @@
 //! Console output of `run` for a fleet: estimates of all outputs, and node time by state.
 
+use super::page::{Block, Detail, Page, Rank, table_block, wrapped};
 use super::replications::ReplicationsHead;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::{Table, csv_of};
 use sim_analysis::experiment::FleetReplications;
-use sim_analysis::format::{count, wrap};
+use sim_analysis::format::count;
 use sim_base::stats::MeanEstimate;
 use sim_surrogate::fleet::FleetOutcome;
-use std::fmt::Write;
 use std::iter;
+
+/// Maximum number of lines of the summary.
+const LINES: usize = 45;
+/// Maximum number of lines of a sentence in the summary.
+const SENTENCE_LINES: usize = 3;
 
 /// Returns the console output.
 pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
-    let mut out = String::new();
+    let mut page = Page::new(LINES, style);
     let head = ReplicationsHead {
         version: all.version,
         scenario: &all.scenario,
@@ -22,30 +27,33 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
         seed: all.seed,
         outcomes: all.outcomes.to_string(),
     };
-    head.write(&mut out, style);
-    if !all.description.is_empty() {
-        for line in wrap(&all.description, style.width.saturating_sub(2)) {
-            let _ = writeln!(out, "  {line}");
-        }
-        out.push('\n');
-    }
+    page.push(head.block(style));
+    let description = wrapped(&all.description, style.width.saturating_sub(2), SENTENCE_LINES, style);
+    let description: Vec<String> = description.iter().map(|line| format!("  {line}")).collect();
+    page.push(Block::text(Rank::Main, description.join("\n")));
     let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
-    for (name, e) in &all.rows {
+    // A summary omits outputs that are 0 in every replication.
+    let is_shown = |e: &MeanEstimate| style.detail == Detail::Full || e.mean != 0.0;
+    for (name, e) in all.rows.iter().filter(|(_, e)| is_shown(e)) {
         add_estimate(&mut table, name, e);
     }
-    table.write(&mut out, style);
+    let zero = all.rows.iter().filter(|(_, e)| !is_shown(e)).count() as u64;
+    let block = table_block(Rank::Main, "", &table.formatted(style), style).noun("output");
+    page.push(block.minimum(10, 0).uncounted(zero));
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
-    out.push('\n');
-    let _ = writeln!(out, "{}", style.bold("Node time by state (mean share of all node-hours)"));
-    for (name, e) in all.node_hours.iter().filter_map(|(n, e)| Some((n, e.as_ref()?))) {
-        if e.mean > 0.0 {
-            let _ = writeln!(out, "  {name:<22} {:>8.3} %", 100.0 * e.mean / total);
-        }
+    let states = all.node_hours.iter().filter_map(|(name, e)| Some((*name, e.as_ref()?.mean)));
+    let mut states: Vec<(&str, f64)> = states.filter(|(_, mean)| *mean > 0.0).collect();
+    states.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let line = |(name, mean): (&str, f64)| format!("  {name:<22} {:>8.3} %", 100.0 * mean / total);
+    let title = style.bold("Node time by state (mean share of all node-hours)");
+    page.push(Block::new(Rank::Support, title).entries(states.into_iter().map(line)).noun("state"));
+    let warnings = all.warnings.iter().map(|warning| format!("Warning: {warning}"));
+    let warnings = warnings.map(|text| wrapped(&text, style.width - 2, SENTENCE_LINES, style).join("\n  "));
+    page.push(Block::new(Rank::Support, "").entries(warnings).noun("warning"));
+    if style.detail == Detail::Brief {
+        page.push(Block::text(Rank::Answer, "More: --verbose, --out DIR."));
     }
-    for warning in &all.warnings {
-        let _ = writeln!(out, "Warning: {warning}");
-    }
-    out
+    page.finish()
 }
 
 /// Formats a number with at most six significant digits.

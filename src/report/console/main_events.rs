@@ -1,5 +1,6 @@
 //! The main events of a run in chronological order.
 
+use super::page::{Block, Rank, wrapped};
 use super::training;
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format;
@@ -15,10 +16,7 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
     let _ = writeln!(out, "{}", style.bold("What happened"));
     let lines = event_lines(run);
     for (at, text) in lines.iter().take(MAX_SHOWN_LINES) {
-        for (i, part) in format::wrap(text, style.width - 16).iter().enumerate() {
-            let at = if i == 0 { at.to_string() } else { String::new() };
-            let _ = writeln!(out, "  {at:>12}  {part}");
-        }
+        let _ = writeln!(out, "{}", entry(*at, text, usize::MAX, style));
     }
     let more = lines.len().saturating_sub(MAX_SHOWN_LINES) as u64 + run.folded.story.left_out;
     if more > 0 {
@@ -26,14 +24,75 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
             format!("  {:>12}  {} more; use `--out DIR` to write all of them", "...", format::count(more, "line"));
         let _ = writeln!(out, "{}", style.dim(&text));
         // A failure is the last event of its JobSet, so it would be among the lines that are left out.
-        let listed = lines.iter().take(MAX_SHOWN_LINES).map(|(at, _)| *at).max();
-        for failed in run.failed_jobsets().iter().filter(|f| listed.is_none_or(|listed| f.at > listed)) {
-            let text = format!("JobSet {}: condition Failed is True ({})", failed.name, failed.reason);
-            let _ = writeln!(out, "  {:>12}  {text}", failed.at.to_string());
+        for (at, text) in later_failures(run, &lines[..lines.len().min(MAX_SHOWN_LINES)]) {
+            let _ = writeln!(out, "{}", entry(at, &text, usize::MAX, style));
         }
     }
-    let end = end_reason_sentence(run);
-    let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
+    let _ = writeln!(out, "{}", entry(run.outcome.end, end_reason_sentence(run), usize::MAX, style));
+}
+
+/// Returns the main events as a block of a page: the first ones and the last ones.
+pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
+    let mut lines = event_lines(run);
+    let later = match run.folded.story.left_out {
+        0 => Vec::new(),
+        _ => later_failures(run, &lines),
+    };
+    let kept = lines.len();
+    lines.extend(later);
+    lines.push((run.outcome.end, end_reason_sentence(run).to_owned()));
+    // Events that were not kept are omitted between the kept ones and the last ones.
+    let last = if run.folded.story.left_out > 0 { lines.len() - kept } else { LAST_EVENTS };
+    let lines = merge_simultaneous(lines);
+    let entries = lines.iter().map(|(at, text)| entry(*at, text, EVENT_LINES, style));
+    let block = Block::new(Rank::Main, style.bold("What happened")).entries(entries).noun("event");
+    let block = block.minimum(FIRST_EVENTS, last.min(LAST_EVENTS)).growth(Rank::Note);
+    block.uncounted(run.folded.story.left_out)
+}
+
+/// Merges events of the same time that differ only in the name of a node, such as the crashes of a whole rack.
+fn merge_simultaneous(lines: Vec<(SimTime, String)>) -> Vec<(SimTime, String)> {
+    let without_node = |text: &str| {
+        let (before, after) = text.split_once("node ")?;
+        Some((before.to_owned(), after.split_once(' ')?.1.to_owned()))
+    };
+    let mut merged: Vec<(SimTime, String, u64)> = Vec::new();
+    for (at, text) in lines {
+        let key = without_node(&text);
+        let mut simultaneous = merged.iter_mut().rev().take_while(|(time, ..)| *time == at);
+        match simultaneous.find(|(_, known, _)| key.is_some() && without_node(known) == key) {
+            Some((.., others)) => *others += 1,
+            None => merged.push((at, text, 0)),
+        }
+    }
+    let text = |text: String, others: u64| match others {
+        0 => text,
+        n => format!("{text}, and {}", format::count(n, "other node")),
+    };
+    merged.into_iter().map(|(at, event, others)| (at, text(event, others))).collect()
+}
+
+/// Numbers of first and last events that a page contains if it has few lines for events.
+const FIRST_EVENTS: usize = 5;
+const LAST_EVENTS: usize = 3;
+/// Maximum number of lines of an event on a page.
+const EVENT_LINES: usize = 2;
+
+/// Formats an event with its time, on at most `most` lines if the output is brief.
+fn entry(at: SimTime, text: &str, most: usize, style: &WaterfallStyle) -> String {
+    let mut time = at.to_string();
+    let mut lines = Vec::new();
+    for part in wrapped(text, style.width - 16, most, style) {
+        lines.push(format!("  {:>12}  {part}", std::mem::take(&mut time)));
+    }
+    lines.join("\n")
+}
+
+/// Returns the failures of JobSets after the given events.
+fn later_failures(run: &RunView<'_>, lines: &[(SimTime, String)]) -> Vec<(SimTime, String)> {
+    let listed = lines.iter().map(|(at, _)| *at).max();
+    let failed = run.failed_jobsets().into_iter().filter(|f| listed.is_none_or(|listed| f.at > listed));
+    failed.map(|f| (f.at, format!("JobSet {}: condition Failed is True ({})", f.name, f.reason))).collect()
 }
 
 /// Returns all story lines with their times.

@@ -1,10 +1,12 @@
 //! Console output.
 
 pub mod admission;
+mod brief;
 pub mod check_reduced;
 pub mod compare;
 pub mod fleets;
 pub mod main_events;
+pub mod page;
 pub mod placement;
 pub mod replications;
 pub mod side_by_side;

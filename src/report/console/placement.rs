@@ -1,23 +1,28 @@
 //! Console output: why pods have no node, per plugin and topology domain, and the smallest change that admits them.
 
-use crate::console::waterfall::WaterfallStyle;
+use super::page::{Block, Page, Rank, wrapped};
+use super::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_engine::record::PendingPods;
-use std::fmt::Write;
 
 /// Maximum number of domains shown per row. The JSON output contains all.
 const MAX_DOMAINS: usize = 8;
 
 /// Returns one section per group of pods; empty without pods.
 pub fn text(pending: &[PendingPods], style: &WaterfallStyle) -> String {
-    let mut out = String::new();
-    for group in pending {
-        write_group(&mut out, group, style);
-    }
-    out
+    let text = |block: Block| block.complete() + "\n\n";
+    pending.iter().map(|group| text(group_block(group, Rank::Main, style))).collect()
 }
 
-fn write_group(out: &mut String, group: &PendingPods, style: &WaterfallStyle) {
+/// Adds the groups to a page. The first one has a higher rank than the others.
+pub(super) fn push_groups(page: &mut Page<'_>, pending: &[PendingPods], style: &WaterfallStyle) {
+    for (at, group) in pending.iter().enumerate() {
+        page.push(group_block(group, if at == 0 { Rank::Main } else { Rank::Note }, style));
+    }
+}
+
+/// Returns the rejections per plugin, and the smallest change as the last entry.
+fn group_block(group: &PendingPods, rank: Rank, style: &WaterfallStyle) -> Block {
     let explanation = &group.explanation;
     let first = group.pods.first().map_or("", String::as_str);
     let others = match group.pods.len() {
@@ -27,14 +32,15 @@ fn write_group(out: &mut String, group: &PendingPods, style: &WaterfallStyle) {
     let nodes = format::count(explanation.nodes as u64, "node");
     let is_tried = !explanation.rejected.is_empty();
     let what = if is_tried { format!("every filter on {nodes}") } else { explanation.message.clone() };
-    let _ = writeln!(out, "{}", style.bold(&format!("Placement of pod {first}{others}: {what}")));
+    let mut title = style.bold(&format!("Placement of pod {first}{others}: {what}"));
     let width = explanation.rejected.iter().map(|row| row.plugin.name().len()).max().unwrap_or(0).max(6);
     let head = format!("  {:>8}  {:<width$}  reason", "rejected", "plugin");
     if is_tried {
-        let _ = writeln!(out, "{}", style.dim(&head));
+        title = format!("{title}\n{}", style.dim(&head));
     }
+    let mut block = Block::new(rank, title).noun("row").minimum(1, 1);
     for row in &explanation.rejected {
-        let _ = writeln!(out, "  {:>8}  {:<width$}  {}", row.nodes(), row.plugin.name(), row.reason);
+        let mut lines = vec![format!("  {:>8}  {:<width$}  {}", row.nodes(), row.plugin.name(), row.reason)];
         let named = row.domains.iter().map(|(domain, nodes)| match domain.as_str() {
             "" => format!("no label {nodes}"),
             domain => format!("{domain} {nodes}"),
@@ -45,16 +51,18 @@ fn write_group(out: &mut String, group: &PendingPods, style: &WaterfallStyle) {
         }
         if !explanation.topology_key.is_empty() {
             let domains = format!("{}: {}", explanation.topology_key, parts.join(", "));
-            write_wrapped(out, &domains, 12 + width, style);
+            lines.extend(indented(&domains, 12 + width, style));
         }
+        block = block.entry(lines.join("\n"));
     }
     let change = explanation.change.as_ref().map_or("none known".to_owned(), |change| change.text());
-    write_wrapped(out, &format!("Smallest change: {change}"), 2, style);
-    let _ = writeln!(out);
+    block.entry(indented(&format!("Smallest change: {change}"), 2, style).join("\n"))
 }
 
-fn write_wrapped(out: &mut String, text: &str, indent: usize, style: &WaterfallStyle) {
-    for line in format::wrap(text, style.width.saturating_sub(indent).max(20)) {
-        let _ = writeln!(out, "{:indent$}{line}", "");
-    }
+fn indented(text: &str, indent: usize, style: &WaterfallStyle) -> Vec<String> {
+    let lines = wrapped(text, style.width.saturating_sub(indent).max(20), LONGEST_TEXT, style);
+    lines.iter().map(|line| format!("{:indent$}{line}", "")).collect()
 }
+
+/// Maximum number of lines of a text on a page.
+const LONGEST_TEXT: usize = 3;

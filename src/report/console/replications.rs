@@ -1,22 +1,26 @@
 //! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
 use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
+use super::page::{Block, Detail, Page, Rank, table_block, wrapped};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
 use sim_analysis::experiment::{JobSetEstimates, MetricEstimate, ReplicationResult, ReplicationSet, WorkCost};
-use sim_analysis::format::{count, seconds, wrap};
+use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::Phase;
+use sim_api::spec::ModelLevel;
 use sim_base::Duration;
 use sim_base::escape::for_cell;
 use sim_base::stats::MeanEstimate;
-use std::fmt::Write;
 
 /// Preferred widths of the name, count and value columns of an estimate.
 const PREFERRED_WIDTHS: [usize; 3] = [22, 5, 9];
 
+/// Maximum number of lines of the summary.
+const LINES: usize = 45;
+
 pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
-    let mut out = String::new();
+    let mut page = Page::new(LINES, style);
     let head = ReplicationsHead {
         version: all.version,
         scenario: &all.scenario,
@@ -25,24 +29,36 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
         seed: all.seed,
         outcomes: all.outcomes.to_string(),
     };
-    head.write(&mut out, style);
-    write_main_metrics(&mut out, all, style);
-    for jobset in &all.job_sets {
-        write_jobset(&mut out, jobset, style);
-    }
-    costs(&mut out, &all.cost, style);
-    let mut push_line = |text: &str| {
-        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
-            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
-        }
-    };
-    for warning in &all.warnings {
-        push_line(&format!("Warning: {warning}"));
-    }
+    page.push(head.block(style));
+    page.push(main_metrics(all, style));
+    push_jobsets(&mut page, all, style);
+    page.push(costs(&all.cost, style));
+    let sentence = |text: String| wrapped(&text, style.width - 2, SENTENCE_LINES, style).join("\n  ");
+    let warnings = all.warnings.iter().map(|warning| sentence(format!("Warning: {warning}")));
+    page.push(Block::new(Rank::Support, "").entries(warnings).noun("warning"));
     if !all.not_modelled.is_empty() {
-        push_line(&format!("Not modelled: {}", all.not_modelled.join(", ")));
+        let text = sentence(format!("Not modelled: {}", all.not_modelled.join(", ")));
+        page.push(Block::text(Rank::Note, text));
     }
-    out
+    page.push(closing(all, style));
+    page.finish()
+}
+
+/// Maximum number of lines of a warning in the summary.
+const SENTENCE_LINES: usize = 3;
+
+/// Names the output that a summary does not contain; empty with all details.
+fn closing(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
+    Block::text(
+        Rank::Answer,
+        match (style.detail, all.level) {
+            (Detail::Full, _) => "",
+            (Detail::Brief, ModelLevel::Pods) => {
+                "More: --verbose, --out DIR; without --seeds, `run` prints events and waits."
+            }
+            (Detail::Brief, ModelLevel::Reduced) => "More: --verbose, --out DIR.",
+        },
+    )
 }
 
 /// Title, outcomes and digest of the replications of a scenario or fleet.
@@ -57,17 +73,15 @@ pub(crate) struct ReplicationsHead<'a> {
 }
 
 impl ReplicationsHead<'_> {
-    pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
+    pub fn block(&self, style: &WaterfallStyle) -> Block {
         let ReplicationsHead { version, scenario, digest, replications, seed, outcomes } = self;
         let title = format!("jobset-sim {version}: {scenario}, {replications}, seed {seed}");
-        let _ = writeln!(out, "{}", style.bold(&title));
-        let _ = writeln!(out, "  {outcomes}");
-        let _ = writeln!(out, "  digest {digest}\n");
+        Block::text(Rank::Answer, format!("{}\n  {outcomes}\n  digest {digest}", style.bold(&title)))
     }
 }
 
-/// Writes the estimates of the main metrics, with the names that `compare` uses.
-fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallStyle) {
+/// Returns the estimates of the main metrics, with the names that `compare` uses.
+fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for names in MAIN_METRICS {
         let of_name = |name: &'static str| {
@@ -92,20 +106,40 @@ fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallS
             table.row(start.chain(quantiles).chain([interval]).collect());
         }
     }
-    let _ = writeln!(out, "{}", style.bold("Main metrics"));
-    table.write(out, style);
-    out.push('\n');
+    table_block(Rank::Main, "Main metrics", &table.formatted(style), style).noun("metric").minimum(4, 0)
 }
 
-fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallStyle) {
-    let states: Vec<String> = jobset
-        .terminal_states
-        .iter()
-        .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
-        .collect();
-    let _ = writeln!(out, "{}", style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", "))));
+/// Adds the restarts of each JobSet.
+fn push_jobsets(page: &mut Page<'_>, all: &ReplicationSet, style: &WaterfallStyle) {
+    for (at, jobset) in all.job_sets.iter().enumerate() {
+        let states: Vec<String> = jobset
+            .terminal_states
+            .iter()
+            .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
+            .collect();
+        let title = format!("JobSet {}: {}", jobset.name, states.join(", "));
+        let rank = if at == 0 { Rank::Main } else { Rank::Support };
+        // In a summary, only the first restart of the first JobSet is divided into phases.
+        let divided = match style.detail {
+            Detail::Full => usize::MAX,
+            Detail::Brief => usize::from(at == 0),
+        };
+        let mut block = Block::text(rank, format!("{}\n  no restart in any replication", style.bold(&title)));
+        if !jobset.each_restart.is_empty() {
+            let table = restarts_table(jobset, divided).formatted(style);
+            block = table_block(rank, &title, &table, style).minimum(PHASES_MIN, 0).noun("row");
+        }
+        page.push(block);
+    }
+}
+
+/// Number of rows of a JobSet that a summary contains if it has few lines: a restart and its phases.
+const PHASES_MIN: usize = 6;
+
+/// Returns the estimates of the restarts, of which the first `divided` ones have a row per phase.
+fn restarts_table(jobset: &JobSetEstimates, divided: usize) -> EstimateFormat {
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
-    for r in &jobset.each_restart {
+    for (at, r) in jobset.each_restart.iter().enumerate() {
         if r.not_ended > 0 && r.ended > 0 {
             table.text(format!(
                 "ATTENTION: restart {} ended in {} of {}; the estimates exclude the other {}",
@@ -117,7 +151,7 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
         }
         if let Some(total) = &r.total_s {
             add_estimate(&mut table, &format!("restart {}", r.restart), total);
-            for phase in Phase::ALL.map(Phase::as_str) {
+            for phase in Phase::ALL.map(Phase::as_str).into_iter().filter(|_| at < divided) {
                 if let Some(e) = r.phases_s.get(phase) {
                     add_estimate(&mut table, &format!("  {phase}"), e);
                 }
@@ -126,17 +160,13 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
             table.text(format!("restart {}: all pods ready again in no replication", r.restart));
         }
     }
-    if jobset.each_restart.is_empty() {
-        table.text("no restart in any replication".to_owned());
-    }
-    table.write(out, style);
-    out.push('\n');
+    table
 }
 
-/// Writes the accelerator cost by activity in descending order.
-fn costs(out: &mut String, cost: &WorkCost, style: &WaterfallStyle) {
+/// Returns the accelerator cost by activity in descending order, with the total at the end.
+fn costs(cost: &WorkCost, style: &WaterfallStyle) -> Block {
     let Some(total) = cost.total.filter(|total| total.mean > 0.0) else {
-        return;
+        return Block::new(Rank::Note, "");
     };
     let of = |(name, e): (&&'static str, &Option<MeanEstimate>)| e.map(|e| (*name, e));
     let mut all: Vec<(&str, MeanEstimate)> = cost.by_category.iter().filter_map(of).collect();
@@ -145,13 +175,11 @@ fn costs(out: &mut String, cost: &WorkCost, style: &WaterfallStyle) {
     all.push(("total", total));
     let money = |v: f64| format!("{v:.2}");
     let title = format!("Cost in {} by accelerator activity", for_cell(&cost.currency));
-    let _ = writeln!(out, "{}", style.bold(&title));
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for (name, e) in all {
         add_formatted_estimate(&mut table, name, &e, money);
     }
-    table.write(out, style);
-    out.push('\n');
+    table_block(Rank::Support, &title, &table.formatted(style), style).minimum(1, 1)
 }
 
 fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {

@@ -1,6 +1,6 @@
 //! Two restarts after the same fault, side by side per phase on one time scale.
 
-use super::waterfall::WaterfallStyle;
+use super::waterfall::{self, WaterfallStyle};
 use sim_analysis::format::{percent, seconds};
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
@@ -77,21 +77,14 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
         return format!("{:>8} {:<cells$}", "-", "");
     }
     let sum = pieces.iter().fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
-    let mut bar = vec![' '; cells];
-    for &(from, to) in pieces {
-        let piece = style.bar(from.since(start), to.since(start), scale, cells);
-        for (cell, c) in bar.iter_mut().zip(piece.chars()) {
-            if c != ' ' && *cell != '█' {
-                *cell = c;
-            }
-        }
-    }
-    format!("{:>8} {}", seconds(sum), bar.into_iter().collect::<String>())
+    let pieces: Vec<_> = pieces.iter().map(|(from, to)| (from.since(start), to.since(start))).collect();
+    format!("{:>8} {}", seconds(sum), style.bars(&pieces, scale, cells))
 }
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart).iter().enumerate() {
-        let (name, time, percent) = (&gate.name, seconds(gate.time), percent(gate.share, 0));
+        let name = waterfall::plain_name(gate, side.restart.pods);
+        let (time, percent) = (seconds(gate.time), percent(gate.share, 0));
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
             (0, false) => "the longest part is",

@@ -1,9 +1,8 @@
 //! Console output of `run`: the scenario, the main events, a waterfall per restart, shared resources and caveats.
 
-use super::admission;
-use super::main_events;
-use super::training;
+use super::page::Detail;
 use super::waterfall::{self, WaterfallStyle};
+use super::{admission, brief, main_events, placement, training};
 use crate::planning::columns::columns;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
@@ -22,6 +21,9 @@ const MAX_RESTART_LINES: usize = 20;
 
 /// Returns the report of one run. `files` is the path of the run directory, if one was written.
 pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> String {
+    if style.detail == Detail::Brief {
+        return brief::run(run, files, style);
+    }
     let mut out = String::new();
     header(&mut out, run, style);
     failures(&mut out, run, style);
@@ -35,7 +37,7 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> St
     if let Some(files) = files {
         let _ = writeln!(out, "Files: {files} (start with summary.json and restarts.csv)");
     }
-    out
+    out + &placement::text(&run.outcome.pending, style)
 }
 
 /// Returns the header of the report followed by the decision log.
@@ -49,7 +51,7 @@ pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Wate
     out
 }
 
-pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let title = format!("jobset-sim {}: {}", env!("CARGO_PKG_VERSION"), run.scenario.name);
     let _ = writeln!(out, "{}", style.bold(&title));
     for (label, text) in header_entries(run) {
@@ -82,49 +84,58 @@ fn write_labeled(out: &mut String, label: &str, text: &str, style: &WaterfallSty
 /// Returns the header entries as label and text. An empty label marks a continuation of the previous entry.
 pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let scenario = run.scenario;
-    let accelerators = match run.outcome.ledger.accelerators {
-        0 => String::new(),
-        n => format!(", {}", count(n, "accelerator")),
-    };
-    let accelerators = match scenario.topology.accelerators() {
-        (_, 0) => accelerators,
-        (_, held) => format!("{accelerators}; other pods hold {} more", thousands(held)),
-    };
-    let nodes = count(scenario.topology.nodes(), "node");
-    let composition = match scenario.topology.composition() {
-        Some(text) => format!(" ({text})"),
-        None => String::new(),
-    };
-    let cp = &scenario.control_plane;
-    let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
-    let mut facts = vec![
-        ("cluster", format!("{}: {nodes}{accelerators}{composition}", scenario.topology.name)),
-        (
-            "control plane",
-            format!(
-                "{}: Kubernetes {}.{}; kube-controller-manager {} per controller, kube-scheduler {}, JobSet manager {}",
-                cp.preset,
-                cp.kubernetes.major,
-                cp.kubernetes.minor,
-                rate(&cp.kube_controller_manager),
-                rate(&cp.kube_scheduler),
-                rate(&cp.jobset_manager)
-            ),
-        ),
-    ];
+    let mut facts = vec![("cluster", describe_cluster(run)), ("control plane", describe_control_plane(run))];
     let jobsets = scenario.jobsets.iter();
-    facts.extend(jobsets.map(|j| ("JobSet", jobset(&j.jobset))));
+    facts.extend(jobsets.map(|j| ("JobSet", describe_jobset(&j.jobset))));
     let trainings = scenario.training.iter();
     facts.extend(trainings.map(|t| ("training", training::describe_training_job(run, t))));
     let assumed = assumed::containers(scenario).lines();
     for (i, line) in assumed.into_iter().enumerate() {
         facts.push((if i == 0 { "containers" } else { "" }, line));
     }
-    facts.push(("seed", format!("{} (digest {})", run.seed, run.digest())));
+    facts.push(("seed", describe_seed(run)));
     facts
 }
 
-fn jobset(jobset: &JobSet) -> String {
+/// Returns the name and size of the cluster.
+pub fn describe_cluster(run: &RunView<'_>) -> String {
+    let topology = &run.scenario.topology;
+    let accelerators = match run.outcome.ledger.accelerators {
+        0 => String::new(),
+        n => format!(", {}", count(n, "accelerator")),
+    };
+    let accelerators = match topology.accelerators() {
+        (_, 0) => accelerators,
+        (_, held) => format!("{accelerators}; other pods hold {} more", thousands(held)),
+    };
+    let nodes = count(topology.nodes(), "node");
+    let composition = match topology.composition() {
+        Some(text) => format!(" ({text})"),
+        None => String::new(),
+    };
+    format!("{}: {nodes}{accelerators}{composition}", topology.name)
+}
+
+fn describe_control_plane(run: &RunView<'_>) -> String {
+    let cp = &run.scenario.control_plane;
+    let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
+    format!(
+        "{}: Kubernetes {}.{}; kube-controller-manager {} per controller, kube-scheduler {}, JobSet manager {}",
+        cp.preset,
+        cp.kubernetes.major,
+        cp.kubernetes.minor,
+        rate(&cp.kube_controller_manager),
+        rate(&cp.kube_scheduler),
+        rate(&cp.jobset_manager)
+    )
+}
+
+pub(super) fn describe_seed(run: &RunView<'_>) -> String {
+    format!("{} (digest {})", run.seed, run.digest())
+}
+
+/// Returns the name, size and restart strategy of a JobSet.
+pub(super) fn describe_jobset(jobset: &JobSet) -> String {
     let jobs = jobset.spec.replicated_jobs.iter();
     let (jobs, pods) = (jobs.map(|rj| u64::from(rj.replicas)).sum(), jobset.spec.pods());
     let policy = match &jobset.spec.failure_policy {
@@ -158,18 +169,23 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
 }
 
 fn quantiles(out: &mut String, all: &[RestartMetrics]) {
-    let latency = LatencySummary::from_durations(all.iter().filter_map(|r| r.latency()));
-    if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
-        let s = |v| seconds(Duration::from_seconds_f64(v));
-        let _ = writeln!(
-            out,
-            "{} (time until all pods are ready again): p50 {}, p95 {}, max {}.\n",
-            count(latency.count as u64, "restart"),
-            s(p50),
-            s(p95),
-            s(max)
-        );
+    if let Some(text) = latency_quantiles(all) {
+        let _ = writeln!(out, "{text}.\n");
     }
+}
+
+/// Returns the quantiles of the latency of restarts that ended with all pods ready; `None` if there are none.
+pub(super) fn latency_quantiles(all: &[RestartMetrics]) -> Option<String> {
+    let latency = LatencySummary::from_durations(all.iter().filter_map(|r| r.latency()));
+    let (p50, p95, max) = (latency.p50?, latency.p95?, latency.max?);
+    let s = |v| seconds(Duration::from_seconds_f64(v));
+    Some(format!(
+        "{} (time until all pods are ready again): p50 {}, p95 {}, max {}",
+        count(latency.count as u64, "restart"),
+        s(p50),
+        s(p95),
+        s(max)
+    ))
 }
 
 /// Returns the share of the given intervals in which the queue of the resource was not empty.
@@ -214,7 +230,10 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         ]);
     }
     if style.width < RESOURCE_COLUMNS {
-        return columns(out, &rows, |_| false, style);
+        for row in columns(&rows, |_| false, style) {
+            let _ = writeln!(out, "{row}");
+        }
+        return;
     }
     for (at, row) in rows.iter().enumerate() {
         let [name, capacity, requests, busy, in_restarts, longest, mark] = &row[..] else { continue };

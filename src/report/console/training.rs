@@ -1,5 +1,6 @@
 //! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
+use super::page::{Block, Detail, Page, Rank};
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format::{count, percent, precise_seconds, seconds};
 use sim_analysis::metrics::RunView;
@@ -7,6 +8,7 @@ use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{StepOutcome, TrainingOutcome, TrainingPhase};
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 /// Writes a section for each JobSet with a training job.
@@ -16,6 +18,29 @@ pub fn training(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         out.push('\n');
     }
 }
+
+/// Adds the training jobs to a page: the first one with the time by phase, the others with a line each.
+pub(super) fn push_training(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle) {
+    let Some((first, others)) = run.outcome.training.split_first() else { return };
+    let mut text = String::new();
+    write_training_outcome(&mut text, run, first, style);
+    let mut lines = text.lines().map(str::to_owned);
+    let title = lines.next().unwrap_or_default();
+    page.push(Block::new(Rank::Main, title).entries(lines).minimum(PHASES_MIN, 0));
+    let line = |training: &TrainingOutcome| {
+        let summary = TrainingSummary::from_outcome(training, run.scenario.training_for(training.jobset));
+        let goodput = summary.goodput.map_or("none".to_owned(), |v| percent(v, 2));
+        let interruptions = count(u64::from(training.interruptions), "interruption");
+        format!("  JobSet {}: goodput {goodput}, {interruptions}", run.names.jobset(training.jobset))
+    };
+    let block = Block::new(Rank::Support, style.bold("Other training jobs")).noun("training job");
+    if !others.is_empty() {
+        page.push(block.entries(others.iter().map(line)));
+    }
+}
+
+/// Number of lines about the first training job that a page contains if it has few lines for them.
+const PHASES_MIN: usize = 5;
 
 /// Describes the training job for the header of the report: work, step duration and checkpoints.
 pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> String {
@@ -65,11 +90,12 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
     );
     step_times(out, run, training);
     let wall: u64 = training.spent_ns.iter().sum();
-    for phase in TrainingPhase::ALL {
+    let mut phases: Vec<TrainingPhase> = TrainingPhase::ALL.into_iter().filter(|p| training.ns(*p) > 0).collect();
+    if style.detail == Detail::Brief {
+        phases.sort_by_key(|phase| Reverse(training.ns(*phase)));
+    }
+    for phase in phases {
         let ns = training.ns(phase);
-        if ns == 0 {
-            continue;
-        }
         let _ = writeln!(
             out,
             "  {:<15} {:>12} {:>8.3} %  {}",
@@ -135,7 +161,7 @@ fn step_suffix(steps: Option<u64>) -> String {
 
 fn phase_label(phase: TrainingPhase) -> &'static str {
     match phase {
-        TrainingPhase::Startup => "from submission until all pods are ready for the first time",
+        TrainingPhase::Startup => "until all pods are ready for the first time",
         TrainingPhase::Initialization => "initialization of devices and collectives, at each start",
         TrainingPhase::Compile => "compilation at each start",
         TrainingPhase::Restore => "restoring checkpoints",

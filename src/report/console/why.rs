@@ -1,6 +1,7 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
-use crate::{console::placement, console::waterfall::WaterfallStyle};
+use super::page::{Block, Detail, Page, Rank, wrapped};
+use super::{placement, waterfall::WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
 use sim_analysis::metrics::CriticalSpan;
@@ -11,49 +12,70 @@ use sim_analysis::why::blocked::PendingAdmission;
 use sim_analysis::why::explain::{WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
 use sim_base::Duration;
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 /// Maximum number of what-if rows shown. The JSON output contains all.
 const MAX_WHAT_IFS: usize = 10;
 
+/// Maximum number of lines of the summary about a pod, and about anything else.
+const POD_LINES: usize = 25;
+const LINES: usize = 45;
+/// Maximum number of steps in the summary.
+const MAX_STEPS: usize = 8;
+/// Maximum number of lines of a sentence in the summary.
+const SENTENCE_LINES: usize = 4;
+
 /// Returns the report. `quoted` quotes a word for the shell.
 pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) -> String {
-    let mut out = String::new();
+    let mut page = Page::new(if why.subject.kind == "pod" { POD_LINES } else { LINES }, style);
     let subject = &why.subject;
-    let _ = writeln!(out, "{}", style.bold(&subject.title));
+    let mut head = vec![style.bold(&subject.title)];
     if !subject.cause.is_empty() {
-        paragraph(&mut out, &format!("cause: {}, at {}", subject.cause, subject.start), 2, style);
+        head.push(paragraph(&format!("cause: {}, at {}", subject.cause, subject.start), 2, style));
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
-        let _ = writeln!(out, "  restart {number} of {of}; use --restart N to select another");
+        head.push(format!("  restart {number} of {of}; use --restart N to select another"));
     }
-    let _ = writeln!(out);
-    if !why.spans.is_empty() {
-        write_critical_path(&mut out, why, style);
+    page.push(Block::text(Rank::Answer, head.join("\n")));
+    if style.detail == Detail::Full {
+        push_critical_path(&mut page, why, style);
     }
-    write_blockers(&mut out, why, style, quoted);
-    out.push_str(&placement::text(&why.placement, style));
-    what_ifs(&mut out, why, style, quoted);
-    out
+    page.push(blockers(why, style, quoted));
+    placement::push_groups(&mut page, &why.placement, style);
+    // The reason of a blocked state is the answer; the path up to it comes later in a summary.
+    if style.detail == Detail::Brief {
+        push_critical_path(&mut page, why, style);
+    }
+    push_what_ifs(&mut page, why, style, quoted);
+    page.finish()
 }
 
-fn paragraph(out: &mut String, text: &str, indent: usize, style: &WaterfallStyle) {
-    for line in format::wrap(text, style.width - indent) {
-        let _ = writeln!(out, "{:indent$}{line}", "");
-    }
+/// Wraps a text with an indentation.
+fn paragraph(text: &str, indent: usize, style: &WaterfallStyle) -> String {
+    let lines = wrapped(text, style.width - indent, SENTENCE_LINES, style);
+    let lines = lines.iter().map(|line| format!("{:indent$}{line}", ""));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle) {
+fn push_critical_path(page: &mut Page<'_>, why: &WhyExplanation, style: &WaterfallStyle) {
+    if why.spans.is_empty() {
+        return;
+    }
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
     let head = format!("  {:>column$} {:>column$}  {:<10} step and what it waited for", "from", "duration", "phase");
-    let _ = writeln!(out, "{}", style.dim(&head));
-    for group in critical_spans::groups(&why.spans, total) {
-        match group.long {
-            Some(longest) => write_group(out, why, (&group, longest), style),
-            None => write_short_spans(out, why, &group.spans, style),
-        }
-    }
+    let groups = critical_spans::groups(&why.spans, total);
+    // A summary omits the shortest steps, in any position.
+    let mut by_time: Vec<usize> = (0..groups.len()).collect();
+    by_time.sort_by_key(|at| Reverse(groups[*at].time()));
+    let most = if style.detail == Detail::Brief { MAX_STEPS } else { groups.len() };
+    let (listed, omitted) = by_time.split_at(most.min(groups.len()));
+    let listed = (0..groups.len()).filter(|at| listed.contains(at)).map(|at| &groups[at]);
+    let entry = |group: &RequestGroup| match group.long {
+        Some(longest) => format_group(why, (group, longest), style),
+        None => format_short_spans(why, &group.spans, style),
+    };
     let sum: u64 = why.spans.iter().map(|s| s.step.duration().0).sum();
     let sum = exact_seconds(u128::from(sum));
     let of = match why.subject.kind {
@@ -62,12 +84,17 @@ fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &Waterfall
         _ => "the complete startup",
     };
     let spans = count(why.spans.len() as u64, "span");
-    let _ = writeln!(out, "  {spans}, {sum} s in total: {of}\n");
+    // The steps of a pod that is blocked explain less than its blocker.
+    let rank = if why.blocked.is_some() { Rank::Support } else { Rank::Main };
+    let block = Block::new(rank, style.dim(&head)).entries(listed.map(entry)).noun("step");
+    let block = block.entry(format!("  {spans}, {sum} s in total: {of}"));
+    page.push(block.minimum(2, 1).growth(Rank::Support).uncounted(omitted.len() as u64));
 }
 
-fn write_group(
-    out: &mut String, why: &WhyExplanation, (group, longest): (&RequestGroup, &CriticalSpan), style: &WaterfallStyle,
-) {
+fn format_group(
+    why: &WhyExplanation, (group, longest): (&RequestGroup, &CriticalSpan), style: &WaterfallStyle,
+) -> String {
+    let mut out = String::new();
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
     let indent = 2 + column + 1 + column + 2 + 10 + 1;
@@ -81,7 +108,7 @@ fn write_group(
         };
     }
     let rule = match longest.rule {
-        "" => String::new(),
+        rule if rule.is_empty() || style.detail == Detail::Brief => String::new(),
         rule => format!(" [{rule}]"),
     };
     let mut waited = format!("{}{rule}", longest.waited_for);
@@ -97,11 +124,13 @@ fn write_group(
         let lead = if i == 0 { arrow } else { "  " };
         let _ = writeln!(out, "{:indent$}{}", "", style.dim(&format!("{lead}{line}")));
     }
+    out
 }
 
-/// Writes a single line for consecutive short spans, with the dominant wait if it is significant.
-fn write_short_spans(out: &mut String, why: &WhyExplanation, short: &[&CriticalSpan], style: &WaterfallStyle) {
-    let Some(first) = short.first() else { return };
+/// Returns a single line for consecutive short spans, with the dominant wait if it is significant.
+fn format_short_spans(why: &WhyExplanation, short: &[&CriticalSpan], style: &WaterfallStyle) -> String {
+    let mut out = String::new();
+    let Some(first) = short.first() else { return out };
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
     let begins = seconds(first.step.from.since(why.subject.start));
@@ -116,14 +145,14 @@ fn write_short_spans(out: &mut String, why: &WhyExplanation, short: &[&CriticalS
     for line in lines.iter().skip(1) {
         let _ = writeln!(out, "{:indent$}{}", "", style.dim(line));
     }
+    out
 }
 
-fn write_blockers(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
-    let Some(blocked) = &why.blocked else { return };
-    let _ = writeln!(out, "{}", style.bold("Blocked by"));
-    paragraph(out, &format!("{}: {}", blocked.object, blocked.condition), 2, style);
+fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) -> Block {
+    let Some(blocked) = &why.blocked else { return Block::new(Rank::Note, "") };
+    let mut entries = vec![paragraph(&format!("{}: {}", blocked.object, blocked.condition), 2, style)];
     if let Some(admission) = &blocked.admission {
-        write_admission(out, admission, style);
+        entries.extend(describe_admission(admission, style));
     }
     match &blocked.change {
         Some((setting, takes)) => {
@@ -132,32 +161,32 @@ fn write_blockers(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle
                 setting.lever,
                 seconds(*takes)
             );
-            paragraph(out, &text, 2, style);
-            let _ = writeln!(out, "    --set {}", quoted_setting(setting, quoted));
+            let set = format!("    --set {}", quoted_setting(setting, quoted));
+            entries.push(format!("{}\n{set}", paragraph(&text, 2, style)));
         }
         None if why.no_help.is_empty() && why.what_if.is_empty() => {}
-        None => paragraph(out, "None of the tested changes resolves it.", 2, style),
+        None => entries.push(paragraph("None of the tested changes resolves it.", 2, style)),
     }
-    let _ = writeln!(out);
+    Block::new(Rank::Main, style.bold("Blocked by")).entries(entries).minimum(4, 1)
 }
 
-/// Writes the cause and the changes that admit the Workload.
-fn write_admission(out: &mut String, admission: &PendingAdmission, style: &WaterfallStyle) {
+/// Describes the cause and the changes that admit the Workload.
+fn describe_admission(admission: &PendingAdmission, style: &WaterfallStyle) -> Vec<String> {
     let words = format!("Kueue lacks {}. {}: {}", admission.cause, admission.reason, admission.message);
-    paragraph(out, &words, 2, style);
+    let mut entries = vec![paragraph(&words, 2, style)];
     if admission.ahead > 0 {
         let ahead = count(admission.ahead as u64, "Workload");
-        paragraph(out, &format!("Ahead in the queue: {ahead}."), 2, style);
+        entries.push(paragraph(&format!("Ahead in the queue: {ahead}."), 2, style));
     }
     let title = match admission.smallest_changes.len() {
         0 => "No single change that was tried admits it.",
         1 => "This change admits it:",
         _ => "Each of these changes admits it:",
     };
-    paragraph(out, title, 2, style);
-    for remedy in &admission.smallest_changes {
-        paragraph(out, &format!("- {}", remedy.sentence()), 4, style);
-    }
+    entries.push(paragraph(title, 2, style));
+    let remedies = admission.smallest_changes.iter();
+    entries.extend(remedies.map(|remedy| paragraph(&format!("- {}", remedy.sentence()), 4, style)));
+    entries
 }
 
 fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> String {
@@ -167,7 +196,7 @@ fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> St
     }
 }
 
-fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
+fn push_what_ifs(page: &mut Page<'_>, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
     if let Some(binding) = &why.binding {
         let time = format!("{} of {}", seconds(binding.time), seconds(why.subject.total()));
         let mut text = format!("Longest wait: {}, {time}", binding.name);
@@ -178,28 +207,24 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         if let Some(lever) = &binding.without_effect {
             let _ = write!(text, "; changing only its lever ({lever}) moves this time to other waits");
         }
-        paragraph(out, &text, 2, style);
-        let _ = writeln!(out);
+        page.push(Block::text(Rank::Main, paragraph(&text, 2, style)));
     }
     let worth = |w: &&WhatIf| !why.subject.ended || counts(w.saves, why.subject.total());
     let listed = best_of_each(why);
     let listed: Vec<&WhatIf> = listed.into_iter().filter(worth).collect();
     if !listed.is_empty() {
         let title = "What if (each row is a separate run; reproduce it with `run` and the same --set)";
-        let _ = writeln!(out, "{}", style.bold(title));
         let takes = match why.subject.kind {
             "restart" => "restart",
             _ => "duration",
         };
         let head = format!("  {:>10} {takes:>10}  change", "saves");
-        let _ = writeln!(out, "{}", style.dim(&head));
         let saves = |w: &WhatIf| {
             if why.subject.ended { seconds(w.saves) } else { "unblocks".to_owned() }
         };
-        for w in listed.iter().take(MAX_WHAT_IFS) {
-            write_what_if(out, (w, &saves(w)), style, quoted);
-        }
-        let _ = writeln!(out);
+        let rows = listed.iter().take(MAX_WHAT_IFS).map(|w| format_what_if((w, &saves(w)), style, quoted));
+        let title = format!("{}\n{}", style.bold(title), style.dim(&head));
+        page.push(Block::new(Rank::Main, title).entries(rows).noun("change").minimum(2, 0));
     }
     let of_binding = why.binding.as_ref().and_then(|binding| match binding.lever {
         Some(i) => Some(why.what_if[i].setting.lever.as_str()),
@@ -218,17 +243,19 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
             names.push(lever);
         }
     }
+    let mut others = Vec::new();
     if !names.is_empty() {
         let text = format!("Tested, with negligible or no savings: {}", names.join(", "));
-        paragraph(out, &text, 2, style);
+        others.push(paragraph(&text, 2, style));
     }
     let mut is_listed: Vec<&str> = Vec::new();
     for (setting, why) in &why.not_tried {
         if !is_listed.contains(&setting.lever.as_str()) {
             is_listed.push(&setting.lever);
-            paragraph(out, &format!("Not testable: {} ({why})", setting.lever), 2, style);
+            others.push(paragraph(&format!("Not testable: {} ({why})", setting.lever), 2, style));
         }
     }
+    page.push(Block::new(Rank::Note, "").entries(others).noun("note"));
 }
 
 /// Returns the best setting of each lever, and the combinations whose saving differs from the sum of the individual
@@ -246,9 +273,8 @@ fn best_of_each(why: &WhyExplanation) -> Vec<&WhatIf> {
     displayed
 }
 
-fn write_what_if(
-    out: &mut String, (w, saves): (&WhatIf, &str), style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String,
-) {
+fn format_what_if((w, saves): (&WhatIf, &str), style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) -> String {
+    let mut out = String::new();
     let mut lever = w.setting.lever.clone();
     if let Some(parts) = w.parts_save {
         let _ = write!(lever, " (sum of the individual savings: {})", seconds(parts));
@@ -267,6 +293,7 @@ fn write_what_if(
         set
     };
     let _ = writeln!(out, "{:25}{}", "", style.dim(&displayed));
+    out
 }
 
 /// Settings longer than this are only in the JSON output.

@@ -1,9 +1,8 @@
 //! Report of a break-even search: the conclusion, the simulated points and the chart of the difference.
 
-use super::columns::columns;
 use super::number::{exact_value, value_with_unit};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, TEXT_COLOR};
 use crate::figures::compare_panel::{SIZE, legend};
@@ -126,10 +125,7 @@ fn conclusion(r: &BreakEvenReport) -> String {
 impl PlanText for BreakEvenReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("{} against {} over {}", self.a, self.b, self.over.text);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let difference = format!("{}: {} − {}", self.metric, self.b, self.a);
         let mut head = vec![&self.over.path, difference.as_str(), "pairs", "better"];
         let has_failures = self.failures().is_some();
@@ -150,8 +146,7 @@ impl PlanText for BreakEvenReport {
             }
             rows.push(row);
         }
-        columns(&mut out, &rows, |_| false, style);
-        out
+        page.table(&rows, |_| false).finish(&[])
     }
 
     fn table(&self) -> Table {

@@ -1,10 +1,9 @@
 //! Report on the restart budget: the conclusion, tables, and the probability over time that `maxRestarts` is
 //! sufficient.
 
-use super::columns::columns;
 use super::number::{percent, share_with_interval, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
-use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, format_horizon, table};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::{console::waterfall::WaterfallStyle, draw::heading::heading, table::Table};
@@ -99,22 +98,13 @@ impl PlanText for BudgetReport {
         let n = b.replications as u64;
         let again = if self.provenance.replications_played > n { ", each repeated with the rule" } else { "" };
         let simulated = format!("{}{again}", count(n, "replication"));
-        let mut out = self.provenance.title_with_count(&what, &simulated, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        if !b.causes.is_empty() {
-            out.push('\n');
-            columns(&mut out, &cause_rows(b), |_| false, style);
-        }
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title_with_count(&what, &simulated, style), &self.conclusion, style);
         let marked = |i: usize| {
             let limit = b.limits[i].max_restarts;
             Some(limit) == b.max_restarts || Some(limit) == b.least.high
         };
-        columns(&mut out, &limit_rows(b), marked, style);
-        out.push('\n');
-        sentences(&mut out, &notes(b), style);
-        out
+        let causes = if b.causes.is_empty() { Vec::new() } else { cause_rows(b) };
+        page.table(&causes, |_| false).table(&limit_rows(b), marked).finish(&notes(b))
     }
 
     fn table(&self) -> Table {

@@ -1,10 +1,9 @@
 //! Report on the best checkpoint interval: the conclusion with closed forms for comparison, the simulated intervals
 //! and the chart.
 
-use super::columns::columns;
 use super::number::{change_with_interval, duration_text, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::metric_label::{MetricLabel, parameter_tick};
@@ -155,10 +154,7 @@ fn closed_form_difference(r: &IntervalReport) -> Option<String> {
 impl PlanText for IntervalReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("the best {} for {}", self.path, self.metric);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let head = ["every", &self.metric, "95 % interval of the mean", "difference from the best", "runs"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
@@ -177,8 +173,7 @@ impl PlanText for IntervalReport {
             ]);
         }
         let best = |i: usize| self.points[i].change.is_some_and(|c| c.mean == 0.0);
-        columns(&mut out, &rows, best, style);
-        out
+        page.table(&rows, best).finish(&[])
     }
 
     fn table(&self) -> Table {

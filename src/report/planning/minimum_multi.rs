@@ -1,10 +1,9 @@
 //! Report on the smallest combinations of several fields that satisfy a target, with their costs.
 
-use super::columns::columns;
 use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::spares::{CandidateRow, color, judgement_word, row};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::metric_label::{MetricLabel, parameter_names};
@@ -147,10 +146,7 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
 impl PlanText for MinimumMultiReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("smallest {} for {}", self.paths.join(" and "), self.target);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let mut head = self.short_names();
         let stat = format!("{}.{}", self.metric, self.statistic);
         let rest = [&stat, "95 % interval", "cost per run", "cost above the cheapest", "runs", "target"];
@@ -172,14 +168,11 @@ impl PlanText for MinimumMultiReport {
             rows.push(cells);
         }
         let has_best = self.satisfying_combinations().next().is_some();
-        columns(&mut out, &rows, |i| i == 0 && has_best, style);
-        out.push('\n');
         let note = format!(
             "{} were simulated with common random numbers. Larger values are assumed never to be worse.",
             count(self.simulated as u64, "combination")
         );
-        sentences(&mut out, &[note], style);
-        out
+        page.table(&rows, |i| i == 0 && has_best).finish(&[note])
     }
 
     fn table(&self) -> Table {

@@ -13,13 +13,14 @@ pub mod rare;
 pub mod spares;
 pub mod tornado;
 
+use super::console::page::{Block, Page, Rank};
 use super::console::waterfall::WaterfallStyle;
 use super::draw::scene::DrawScene;
 use super::table::Table;
+use columns::columns;
 use serde::Serialize;
 use sim_analysis::format::{count, wrap};
 use sim_base::Duration;
-use std::fmt::Write;
 
 /// A planning result that can be output in every format.
 pub trait PlanText: Serialize {
@@ -77,23 +78,63 @@ impl PlanProvenance {
 
     /// Returns the title. `simulated` is the number of replications as text.
     fn title_with_count(&self, what: &str, simulated: &str, style: &WaterfallStyle) -> String {
-        let text = format!(
-            "jobset-sim {}: {}, {what}; {simulated} ({}), seed {}",
-            self.version, self.scenario, self.level, self.seed
-        );
-        let lines = wrap(&text, style.width);
+        let counts = format!("{simulated} ({}), seed {}", self.level, self.seed).replace(' ', "\u{a0}");
+        let text = format!("jobset-sim {}: {}, {what}; {counts}", self.version, self.scenario);
+        let lines = wrap_expressions(&text, style.width);
         let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();
-        format!("{}\n", bold.join("\n"))
+        bold.join("\n")
     }
 }
 
-/// Writes sentences wrapped to the line width with a hanging indent.
-fn sentences(out: &mut String, texts: &[String], style: &WaterfallStyle) {
-    for text in texts {
-        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
-            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
-        }
+/// Maximum number of lines of a summary.
+const LINES: usize = 15;
+
+/// The text of a planning result: the answer, tables and notes.
+struct PlanPage<'s> {
+    page: Page<'s>,
+    style: &'s WaterfallStyle,
+}
+
+impl<'s> PlanPage<'s> {
+    /// Starts a page with a title and the sentences of the conclusion. The first sentence is the answer.
+    fn new(title: String, conclusion: &[String], style: &'s WaterfallStyle) -> PlanPage<'s> {
+        let mut page = Page::new(LINES, style);
+        page.push(Block::text(Rank::Answer, title));
+        let answer = Block::new(Rank::Answer, "").entries(sentences(conclusion, style)).noun("sentence");
+        page.push(answer.minimum(2, 0));
+        PlanPage { page, style }
     }
+
+    /// Adds a table. The first of `rows` is the header; rows for which `is_marked` returns true end with an arrow.
+    fn table(mut self, rows: &[Vec<String>], is_marked: impl Fn(usize) -> bool) -> PlanPage<'s> {
+        let focus = (0..rows.len().saturating_sub(1)).find(|row| is_marked(*row));
+        let text = columns(rows, is_marked, self.style);
+        let has_head = text.len() == rows.len();
+        let head = text.first().filter(|_| has_head).cloned().unwrap_or_default();
+        let block = Block::new(Rank::Main, head).entries(text.into_iter().skip(usize::from(has_head)));
+        self.page.push(block.noun("row").minimum(1, 1).focus(focus));
+        self
+    }
+
+    /// Adds notes and returns the text.
+    fn finish(mut self, notes: &[String]) -> String {
+        let notes = Block::new(Rank::Note, "").entries(sentences(notes, self.style)).noun("note");
+        self.page.push(notes.minimum(0, 0));
+        self.page.finish()
+    }
+}
+
+/// Wraps sentences to the line width with a hanging indent.
+fn sentences(texts: &[String], style: &WaterfallStyle) -> Vec<String> {
+    texts.iter().map(|text| wrap_expressions(text, style.width - 2).join("\n  ")).collect()
+}
+
+/// Wraps a text, but not within comparisons such as `goodput.p10 >= 0.9`.
+fn wrap_expressions(text: &str, width: usize) -> Vec<String> {
+    let held = [" = ", " >= ", " <= "]
+        .iter()
+        .fold(text.to_owned(), |text, operator| text.replace(operator, &operator.replace(' ', "\u{a0}")));
+    wrap(&held, width)
 }
 
 /// Formats a horizon, for example `30 days` or `12h`.

@@ -1,9 +1,8 @@
 //! Report on a rare event: its probability, and the levels of the splitting estimate.
 
-use super::columns::columns;
 use super::number::{duration_text, probability, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
-use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, format_horizon, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::{console::waterfall::WaterfallStyle, figures::compare_panel::SIZE, table::Table};
@@ -87,18 +86,13 @@ fn conclusion(r: &RareReport) -> Vec<String> {
 impl PlanText for RareReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("probability that {}", self.event());
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let unit = if self.is_time() { "lost" } else { "restarts" };
         let head = [unit, "share from the previous level", "probability of reaching it"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for l in &self.rare.levels {
             rows.push(vec![self.format_quantity(l.at), probability(l.share), probability(l.chance)]);
         }
-        columns(&mut out, &rows, |_| false, style);
-        out.push('\n');
         let mut notes = vec![format!(
             "Multilevel splitting with {} per level in {}, which are independent of each other; the interval is based on the logarithms of the batches.",
             count(u64::from(self.rare.runs), "run"),
@@ -109,8 +103,7 @@ impl PlanText for RareReport {
                 "From each level, runs that reached it are simulated again with part of their random numbers redrawn; those that reach the level again are kept.".to_owned(),
             );
         }
-        sentences(&mut out, &notes, style);
-        out
+        page.table(&rows, |_| false).finish(&notes)
     }
 
     fn table(&self) -> Table {

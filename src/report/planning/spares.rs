@@ -1,10 +1,9 @@
 //! Report on the smallest value that satisfies a target: the conclusion, all candidates with their costs, and the
 //! knee chart.
 
-use super::columns::columns;
 use super::number::{cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
@@ -157,8 +156,8 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     }];
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
-        let price = less.map_or(String::new(), |l| format!(", or {} with one less", r.money(l.cost)));
-        all.push(format!("At this value {}; a run costs {}{price}.", stat(c), r.money(c.cost)));
+        let price = less.map_or(String::new(), |l| format!("; with {path} = {} it costs {}", l.value, r.money(l.cost)));
+        all.push(format!("At this value {}, and a run costs {}{price}.", stat(c), r.money(c.cost)));
     }
     all
 }
@@ -174,12 +173,13 @@ pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
 impl PlanText for SparesReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("smallest {} for {}", self.path, self.target);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
-        let stat = format!("{}.{}", self.metric, self.statistic);
+        // The title has the metric. Without it, the mean would have the name of another column.
+        let stat = match self.statistic.as_str() {
+            "mean" => format!("{}.mean", self.metric),
+            statistic => statistic.to_owned(),
+        };
         let cost = format!("{} per run", self.currency);
         let head = [last, &stat, "95 % interval", "mean", "change of the mean", &cost, "runs", "target"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -203,10 +203,7 @@ impl PlanText for SparesReport {
                 judgement_word(c.judgement).to_owned(),
             ]);
         }
-        columns(&mut out, &rows, |i| Some(self.candidates[i].value) == self.chosen(), style);
-        out.push('\n');
-        sentences(&mut out, &self.notes(), style);
-        out
+        page.table(&rows, |i| Some(self.candidates[i].value) == self.chosen()).finish(&self.notes())
     }
 
     fn table(&self) -> Table {

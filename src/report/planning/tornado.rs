@@ -1,8 +1,7 @@
 //! Report on the sensitivity of a metric to its inputs: the conclusion, a table and the tornado chart.
 
-use super::columns::columns;
 use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
-use super::{PlanProvenance, PlanText, sentences, table};
+use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::figures::compare_panel::{SIZE, draw_name, legend};
@@ -87,10 +86,7 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
 impl PlanText for TornadoReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("sensitivity of {}", self.metric);
-        let mut out = self.provenance.title(&what, style);
-        out.push('\n');
-        sentences(&mut out, &self.conclusion, style);
-        out.push('\n');
+        let page = PlanPage::new(self.provenance.title(&what, style), &self.conclusion, style);
         let head = ["input", "range", "at the lower end", "at the upper end", "over the full range"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         let label = MetricLabel::new(&self.metric, &self.provenance.currency);
@@ -104,8 +100,6 @@ impl PlanText for TornadoReport {
                 difference(b.swing),
             ]);
         }
-        columns(&mut out, &rows, |_| false, style);
-        out.push('\n');
         let mut notes = vec![format!(
             "Paired changes of the mean of {} from the baseline with 95 % intervals; one input is varied at a time.",
             self.metric
@@ -118,8 +112,7 @@ impl PlanText for TornadoReport {
                 b.path, b.excluded
             )
         }));
-        sentences(&mut out, &notes, style);
-        out
+        page.table(&rows, |_| false).finish(&notes)
     }
 
     fn table(&self) -> Table {

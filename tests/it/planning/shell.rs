@@ -124,7 +124,7 @@ const TRAINING: &str = "scenarios/training.yaml";
 
 #[test]
 fn best_interval_is_shown_with_closed_forms_and_their_limits() {
-    let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d"], 0);
+    let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d", "--verbose"], 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for message in
         ["Young", "Daly", ", exact 10m18s.", "restored only 1m after", "intervals are multiples of the step time 6s"]

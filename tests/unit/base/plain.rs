@@ -1,4 +1,4 @@
-//! Tests of `sim_base::plain`.
+//! Tests of `sim_base::escape`.
 
 use sim_base::escape::*;
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of `sim_lint::table`.
+//! Tests of `sim_lint::trap_table`.
 
 use sim_lint::trap_table::*;
 use std::collections::BTreeSet;

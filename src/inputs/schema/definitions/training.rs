@@ -154,7 +154,7 @@ static MODEL: ObjectSchema = ObjectSchema {
     ],
 };
 
-/// Legal values of `regrow`, which are the names of `Regrow`.
+/// Legal values of `regrow`, which are the names of `RegrowPolicy`.
 const REGROW: [&str; 3] = ["NextCheckpoint", "AtOnce", "Never"];
 
 static ELASTIC: ObjectSchema = ObjectSchema {

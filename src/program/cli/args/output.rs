@@ -13,6 +13,16 @@ pub struct DisplayStyle {
     pub ascii: bool,
 }
 
+/// Options for text that is a summary by default.
+#[derive(Debug, Args)]
+pub struct ReportStyle {
+    /// Print all sections and rows as text [default: a summary]
+    #[arg(long)]
+    pub verbose: bool,
+    #[command(flatten)]
+    pub display: DisplayStyle,
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     Auto,
@@ -47,5 +57,5 @@ pub struct OutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: DisplayStyle,
+    pub display: ReportStyle,
 }

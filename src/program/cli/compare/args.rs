@@ -1,6 +1,6 @@
 //! Command line of `compare`.
 
-use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant};
+use crate::cli::args::{InputArgs, ReportStyle, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -28,10 +28,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Metrics to print in full, e.g. goodput,cost.total [default: one table of the main metrics]
-    #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',', conflicts_with = "verbose")]
     pub metrics: Vec<String>,
-    /// Print every metric with its quantiles, and all caveats
-    #[arg(long, conflicts_with = "metrics")]
+    /// Same as --verbose
+    #[arg(long, conflicts_with = "metrics", hide = true)]
     pub all: bool,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
@@ -39,5 +39,5 @@ pub struct CompareArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: DisplayStyle,
+    pub display: ReportStyle,
 }

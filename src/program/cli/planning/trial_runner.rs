@@ -130,7 +130,7 @@ impl<'a> TrialRunner<'a> {
             TableFormat::Csv => output::bytes(&report.table().csv()),
             TableFormat::Md => output::result(&report.table().without_empty_columns().markdown()),
             TableFormat::Text => {
-                let style = output::style(&tell.display);
+                let style = output::report_style(&tell.display);
                 output::styled(&report.text(&style), &style)
             }
         }

@@ -1,6 +1,6 @@
 //! Command line of `run`.
 
-use crate::cli::args::{DisplayStyle, InputArgs, TableFormat};
+use crate::cli::args::{InputArgs, ReportStyle, TableFormat};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: DisplayStyle,
+    pub display: ReportStyle,
     /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,

@@ -8,6 +8,8 @@ use sim_analysis::format::seconds;
 use sim_analysis::kueue_load::{LoadOutcome, run_load_test};
 use sim_base::Duration;
 use sim_inputs::SourceText;
+use sim_report::console::page::{Block, Page, Rank};
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::table::Table;
 
 /// Returns the input if it is a generator file.
@@ -26,7 +28,10 @@ pub fn cli(args: &RunArgs, source: &SourceText) -> Result<(), CommandFailure> {
         TableFormat::Json => output::json(&outcome),
         TableFormat::Csv => output::bytes(&table(&outcome).csv()),
         TableFormat::Md => output::result(&table(&outcome).markdown()),
-        TableFormat::Text => output::result(&text(&test.name, &outcome)),
+        TableFormat::Text => {
+            let style = output::report_style(&args.display);
+            output::styled(&text(&test.name, &outcome, &style), &style)
+        }
     }
 }
 
@@ -60,23 +65,32 @@ fn table(outcome: &LoadOutcome) -> Table {
     table
 }
 
-fn text(name: &str, outcome: &LoadOutcome) -> String {
+/// Maximum number of lines of the summary.
+const LINES: usize = 45;
+
+fn text(name: &str, outcome: &LoadOutcome, style: &WaterfallStyle) -> String {
     let time = |seconds_f64: f64| seconds(Duration::from_seconds_f64(seconds_f64));
-    let mut text = format!("{name}: wall time {}, {} scheduling cycles\n\n", time(outcome.wall_s), outcome.cycles);
-    for (class, row) in &outcome.queue_classes {
-        text += &format!("{} ClusterQueues {class}: {:.1} % of the quota in use\n", row.queues, row.usage_percent);
-    }
-    text += &format!("\n{:<24} {:>9} {:>9}   mean time until\n", "class of Workloads", "count", "evictions");
-    text += &format!("{:<44}   {:>12} {:>12} {:>12}\n", "", "admission", "observed", "end");
-    for (class, row) in &outcome.workload_classes {
-        text += &format!(
-            "{class:<24} {:>9} {:>9}   {:>12} {:>12} {:>12}\n",
+    let mut page = Page::new(LINES, style);
+    let title = format!("{name}: wall time {}, {} scheduling cycles", time(outcome.wall_s), outcome.cycles);
+    page.push(Block::text(Rank::Answer, title));
+    let quota = outcome.queue_classes.iter().map(|(class, row)| {
+        format!("{} ClusterQueues {class}: {:.1} % of the quota in use", row.queues, row.usage_percent)
+    });
+    page.push(Block::new(Rank::Main, "").entries(quota).noun("class"));
+    let head = format!(
+        "{:<24} {:>9} {:>9}   mean time until\n{:<44}   {:>12} {:>12} {:>12}",
+        "class of Workloads", "count", "evictions", "", "admission", "observed", "end"
+    );
+    let rows = outcome.workload_classes.iter().map(|(class, row)| {
+        format!(
+            "{class:<24} {:>9} {:>9}   {:>12} {:>12} {:>12}",
             row.count,
             row.evictions,
             time(row.mean_time_to_admission_s),
             time(row.mean_time_to_observed_admission_s),
             time(row.mean_time_to_finish_s),
-        );
-    }
-    text
+        )
+    });
+    page.push(Block::new(Rank::Main, head).entries(rows).noun("class"));
+    page.finish()
 }

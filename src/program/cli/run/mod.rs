@@ -23,7 +23,7 @@ use sim_analysis::metrics::summary::RunSummary;
 use sim_api::spec::ModelLevel;
 use sim_base::condition::FieldCondition;
 use sim_base::escape::for_markdown;
-use sim_report::console::{placement, text};
+use sim_report::console::text;
 use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
@@ -100,7 +100,7 @@ fn gates(conditions: &[FieldCondition], view: &RunView<'_>) -> Result<(), Comman
 fn print_result(
     args: &RunArgs, view: &RunView<'_>, done: &FinishedRun, target: Option<&str>,
 ) -> Result<(), CommandFailure> {
-    let style = output::style(&args.display);
+    let style = output::report_style(&args.display);
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
@@ -115,10 +115,7 @@ fn print_result(
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
             output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))
         }
-        (None, TableFormat::Text) => {
-            let pending = placement::text(&view.outcome.pending, &style);
-            output::styled(&(text::run(view, target, &style) + &pending), &style)
-        }
+        (None, TableFormat::Text) => output::styled(&text::run(view, target, &style), &style),
     }
 }
 

@@ -1,16 +1,20 @@
 //! The short form of a comparison: one table of the main metrics.
 
 use super::{
-    caveats, deciding_metric, estimates, format_metric_value, grows_until_end, has_running, is_headline_metric,
-    metric_estimates, split_by_difference,
+    caveats, conclusion, deciding_metric, estimates, format_metric_value, grows_until_end, has_running,
+    is_headline_metric, metric_estimates, split_by_difference, title, variants,
 };
+use crate::console::page::{Block, Detail, Page, Rank, wrapped};
 use crate::{console::waterfall::WaterfallStyle, planning::columns::columns};
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, VariantComparison};
 use sim_analysis::format::{count, wrap};
-use std::fmt::Write;
 
-/// Maximum number of lines of the short form, unless there are many variants.
-const SHORT_LINES: usize = 25;
+/// Maximum number of lines of the short form.
+const LINES: usize = 25;
+/// Maximum number of lines of the conclusion in the short form.
+const CONCLUSION_LINES: usize = 6;
+/// Number of rows about the conclusion that the table always has.
+const ROWS_MIN: usize = 6;
 
 /// Metrics that answer most questions, in the order of tables. Of each entry, the first metric with values is printed.
 pub(crate) const MAIN_METRICS: [&[&str]; 10] = [
@@ -26,11 +30,61 @@ pub(crate) const MAIN_METRICS: [&[&str]; 10] = [
     &["cost.toComplete", "cost.total"],
 ];
 
-/// Writes one table: the metric of the conclusion and the main metrics in which the variants differ. Caveats follow as
-/// far as they fit.
-pub(super) fn write(out: &mut String, all: &VariantComparison, style: &WaterfallStyle) {
+/// Returns the short form: the conclusion, the metric of the conclusion, the other main metrics in which the variants
+/// differ, and caveats.
+pub(super) fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
+    let style = &WaterfallStyle { detail: Detail::Brief, ..*style };
+    let mut page = Page::new(LINES, style);
+    page.push(Block::text(Rank::Answer, style.bold(&title(all))));
+    let conclusion = wrapped(&conclusion(all), style.width, CONCLUSION_LINES, style);
+    page.push(Block::text(Rank::Answer, conclusion.join("\n")));
+    page.push(Block::new(Rank::Support, "").entries(variants(all, false)).noun("variant").minimum(2, 0));
+    push_table(&mut page, all, style);
+    let caveats = caveats(all, &[]);
+    let caveats = caveats.iter().map(|caveat| wrap(caveat, style.width - 2).join("\n  "));
+    page.push(Block::new(Rank::Note, "").entries(caveats).noun("caveat"));
+    let more = format!(
+        "More: --verbose (all {} with quantiles), --metric NAME (one of them), --out DIR.",
+        count(all.metrics.len() as u64, "metric")
+    );
+    page.push(Block::text(Rank::Answer, more));
+    page.finish()
+}
+
+/// Adds the table: first the metrics of the conclusion, then the other main metrics in which the variants differ.
+fn push_table(page: &mut Page<'_>, all: &VariantComparison, style: &WaterfallStyle) {
+    let concluding = concluding_metrics(all);
+    let others: Vec<&str> = main_metrics(all).into_iter().filter(|metric| !concluding.contains(metric)).collect();
+    let of_each: Vec<Vec<Vec<String>>> =
+        concluding.iter().chain(&others).map(|metric| main_rows(all, metric)).collect();
+    if of_each.is_empty() {
+        return;
+    }
+    let head = ["metric", "variant", "mean", "difference (95 % interval)", "verdict"];
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.map(str::to_owned).to_vec()).chain(of_each.iter().flatten().cloned()).collect();
+    let mut text = columns(&rows, |_| false, style);
+    let head = if text.len() == rows.len() { text.remove(0) } else { String::new() };
+    let mut text = text.into_iter();
+    let first = of_each.iter().take(concluding.len().max(1)).map(Vec::len).sum();
+    let block = Block::new(Rank::Main, head).entries(text.by_ref().take(first)).noun("variant");
+    page.push(block.minimum(first.min(ROWS_MIN), 0));
+    let others = of_each[concluding.len().max(1)..].iter();
+    let others = others.map(|rows| text.by_ref().take(rows.len()).collect::<Vec<_>>().join("\n"));
+    page.push(Block::new(Rank::Note, "").entries(others).noun("metric").attached());
+}
+
+/// Returns the metrics that the conclusion names.
+fn concluding_metrics(all: &VariantComparison) -> Vec<&str> {
+    let completion_differs = all.paired.iter().any(|p| p.metric == "completed" && p.completed.is_some());
+    let mut metrics: Vec<&str> = completion_differs.then_some("completed").into_iter().collect();
+    metrics.extend(deciding_metric(all).filter(|metric| !metrics.contains(metric)));
+    metrics
+}
+
+/// Returns the main metrics in which the variants differ.
+fn main_metrics(all: &VariantComparison) -> Vec<&str> {
     let (differing, _) = split_by_difference(all);
-    let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / all.variants.len().max(1);
     let is_open = has_running(all);
     let main = MAIN_METRICS.iter().flat_map(|names| {
         let has_value = |metric: &&&str| metric_estimates(all, metric).any(|e| e.n > 0);
@@ -42,38 +96,13 @@ pub(super) fn write(out: &mut String, all: &VariantComparison, style: &Waterfall
         let mut own = names.iter().map(|name| of_name(name));
         own.find(|metrics| !metrics.is_empty()).unwrap_or_default()
     });
-    let completion_differs = all.paired.iter().any(|p| p.metric == "completed" && p.completed.is_some());
-    let mut metrics: Vec<&str> = completion_differs.then_some("completed").into_iter().collect();
-    metrics.extend(deciding_metric(all).filter(|metric| !metrics.contains(metric)));
+    let mut metrics: Vec<&str> = Vec::new();
     for metric in main {
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
     }
-    metrics.truncate(room.max(1));
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for metric in metrics {
-        rows.extend(main_rows(all, metric));
-    }
-    if !rows.is_empty() {
-        let head = ["metric", "variant", "mean", "difference (95 % interval)", "verdict"];
-        rows.insert(0, head.map(str::to_owned).to_vec());
-        columns(out, &rows, |_| false, style);
-        out.push('\n');
-    }
-    let more = count(all.metrics.len() as u64, "metric");
-    let more =
-        format!("{more} in total: --all prints each with its quantiles and all caveats, --metric NAME one of them.");
-    let mut lines = wrap(&more, style.width);
-    for caveat in caveats(all, &[]) {
-        let caveat = wrap(&caveat, style.width);
-        if out.lines().count() + lines.len() + caveat.len() <= SHORT_LINES {
-            lines.splice(0..0, caveat);
-        }
-    }
-    for line in lines {
-        let _ = writeln!(out, "{line}");
-    }
+    metrics
 }
 
 /// Returns the rows of a metric: one per variant, with the difference from the first.

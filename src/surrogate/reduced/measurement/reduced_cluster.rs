@@ -14,7 +14,7 @@ const STRIKES: usize = 2;
 ///
 /// A spare is cordoned until a node is lost, and spares are used in order (`faults::spares`). The last spares are
 /// therefore never used in a trial. The scheduler still counts them as nodes; the effect on times is measured
-/// (`MeasuredScenario::off_with`).
+/// (`MeasuredFault::off_with`).
 pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultState) -> Option<ScenarioSpec> {
     let needed = STRIKES * faults.max_units_affected();
     let left_out: BTreeSet<NodeId> = faults.spare_units().skip(needed).flatten().copied().collect();

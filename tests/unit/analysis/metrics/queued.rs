@@ -1,4 +1,4 @@
-//! Tests of `sim_analysis::metrics::queued`.
+//! Tests of `sim_analysis::metrics::queue_lengths`.
 
 use sim_analysis::metrics::queue_lengths::*;
 use sim_base::*;

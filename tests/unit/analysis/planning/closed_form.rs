@@ -1,4 +1,4 @@
-//! Tests of `sim_analysis::planning::closed`.
+//! Tests of `sim_analysis::planning::closed_form`.
 
 use sim_analysis::planning::closed_form::*;
 #[test]

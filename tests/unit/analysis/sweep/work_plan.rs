@@ -1,4 +1,4 @@
-//! Tests of `sim_analysis::sweep::todo`.
+//! Tests of `sim_analysis::sweep::work_plan`.
 
 use sim_analysis::experiment::MeasuredMetric;
 use sim_analysis::sweep::finished_points::FinishedPoints;

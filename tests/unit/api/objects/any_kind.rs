@@ -1,4 +1,4 @@
-//! Tests of `sim_api::objects::any`.
+//! Tests of `sim_api::objects::any_kind`.
 
 use serde_json::{Value, json};
 use sim_api::objects::any_kind::*;

@@ -1,4 +1,4 @@
-//! Tests of `sim_recordings::calibrate::climb`.
+//! Tests of `sim_recordings::calibrate::maximizer`.
 
 use sim_recordings::calibrate::maximizer::*;
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of `sim_recordings::observe::stamp`.
+//! Tests of `sim_recordings::observe::timestamp`.
 
 use sim_recordings::observe::timestamp::*;
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of `sim_recordings::validate::gate`.
+//! Tests of `sim_recordings::validate::regression_limits`.
 
 use sim_recordings::validate::regression_limits::*;
 use sim_recordings::validate::result::{RestartError, ResultTotals, ValidationVerdicts};

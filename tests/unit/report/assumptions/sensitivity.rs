@@ -1,4 +1,4 @@
-//! Tests of `sim_report::assumptions::hanging`.
+//! Tests of `sim_report::assumptions::sensitivity`.
 
 use sim_base::*;
 use sim_report::assumptions::dominant::DominantAssumption;
