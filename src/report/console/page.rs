@@ -1,28 +1,19 @@
 //! Console reports of limited length: blocks of entries that share the lines of a page.
 
-use super::waterfall::WaterfallStyle;
+use super::style::{Detail, WaterfallStyle};
 use sim_analysis::format::{count, fitted, wrap};
 use std::ops::Range;
-
-/// Amount of console output.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// A limited number of lines: the default of commands with `--verbose`.
-    Brief,
-    /// All sections and rows.
-    Full,
-}
 
 /// Importance of entries. Important ones get their lines first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// Never omitted.
+    /// The answer, which is never omitted.
     Answer,
     /// Explains the answer.
     Main,
     /// Supports the explanation.
     Support,
-    /// Omitted first.
+    /// Details that are omitted first.
     Note,
 }
 

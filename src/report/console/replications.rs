@@ -1,7 +1,8 @@
 //! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
 use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
-use super::page::{Block, Detail, Page, Rank, table_block, wrapped};
+use super::page::{Block, Page, Rank, table_block, wrapped};
+use super::style::Detail;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
