@@ -13,7 +13,12 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write as _, os::unix::fs::symlink};
 use trycmd::TestCases;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_jobset-sim");
+/// Returns the path of the program: the build of the tests, or the one in `JOBSET_SIM_PROGRAM`, such as a release build for
+/// slow pages.
+#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
+fn program() -> PathBuf {
+    std::env::var_os("JOBSET_SIM_PROGRAM").map_or(PathBuf::from(env!("CARGO_BIN_EXE_jobset-sim")), PathBuf::from)
+}
 
 /// Directories of the repository that commands may name.
 const INPUTS: [&str; 4] = ["scenarios", "topologies", "tests", "reports"];
@@ -64,7 +69,7 @@ fn commands_print_and_draw_what_the_pages_show() {
 }
 
 #[test]
-#[ignore = "takes minutes without optimization: cargo test --release --test docs -- --ignored"]
+#[ignore = "takes minutes without optimization: .ci/run examples"]
 fn commands_of_slow_pages_print_and_draw_what_the_pages_show() {
     let pages = SLOW_PAGES.map(str::to_owned).to_vec();
     check(Path::new(env!("CARGO_TARGET_TMPDIR")).join("slow-docs"), pages, &SLOW_PICTURES);
@@ -74,7 +79,7 @@ fn commands_of_slow_pages_print_and_draw_what_the_pages_show() {
 fn check(work: PathBuf, pages: Vec<String>, pictures: &[Picture]) {
     let _ = fs::remove_dir_all(&work);
     let cases = TestCases::new();
-    cases.register_bin("jobset-sim", Path::new(PROGRAM));
+    cases.register_bin("jobset-sim", program());
     for page in pages.iter().filter(|page| text(page).contains("\n```console\n")) {
         // trycmd runs the commands of DIR/PAGE.md in DIR/PAGE.in. It writes through the link to the page.
         let link = work.join(page);
@@ -289,7 +294,7 @@ fn overwrites() -> bool {
 
 /// Runs the program in the root of the repository.
 fn run(args: &[&str], input: &str) -> Output {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(args).current_dir(root()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the program reads");
