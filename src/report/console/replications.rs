@@ -91,7 +91,7 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
             // The summary of many JobSets omits those without restarts.
             let is_long = style.detail == Detail::Brief && all.job_sets.len() > MAX_JOBSETS;
             let may_be_zero = !name.starts_with("cost.") && !is_long;
-            let has_value = |e: &MetricEstimate| e.n > 0 && (may_be_zero || e.mean != Some(0.0));
+            let has_value = move |e: &MetricEstimate| e.n > 0 && (may_be_zero || e.mean != Some(0.0));
             let own = all.metrics.iter().filter(move |(_, e)| has_value(e));
             own.filter(move |(metric, _)| is_headline_metric(metric, name))
         };
