@@ -122,7 +122,8 @@ fn losses_by_cause_sum_to_lost_work_and_recovery() {
 
 fn four_runs(format: &str) -> Vec<u8> {
     let mut command = crate::program::program(&[
-        "run", "scenarios/training.yaml", "--seeds", "4", "--set", "prices.perAcceleratorHour=2", "--format", format,
+        "run", "scenarios/training.yaml", "--seeds", "4", "--set", "prices.perAcceleratorHour=2", "--verbose",
+        "--format", format,
     ]);
     command.output().unwrap().stdout
 }

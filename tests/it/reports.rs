@@ -54,7 +54,7 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
     let page = text(&a);
     assert!(page == text(&b), "the same inputs give the same bytes");
     assert_self_contained(&page);
-    let output = run_ok(&["run", SMALL]);
+    let output = run_ok(&["run", SMALL, "--verbose"]);
     let digest = output.split("digest ").nth(1).unwrap().split(')').next().unwrap();
     assert!(page.contains(digest), "{digest}");
     let title = output.lines().find(|l| l.starts_with("Restart 1 of")).unwrap();

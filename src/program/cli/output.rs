@@ -1,10 +1,10 @@
 //! Writing to standard output and standard error, with colors, line width and progress.
 
-use crate::cli::args::{ColorChoice, DisplayStyle, ReportStyle};
+use crate::cli::args::{ColorChoice, DisplayStyle, Verbosity};
 use crate::cli::failure::CommandFailure;
 use sim_analysis::format::{fitted, wrap};
 use sim_base::escape::{for_terminal, to_ascii};
-use sim_report::console::{page::Detail, waterfall::WaterfallStyle};
+use sim_report::console::style::{Detail, WaterfallStyle};
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, PoisonError};
 
@@ -101,9 +101,9 @@ pub fn style(look: &DisplayStyle) -> WaterfallStyle {
 }
 
 /// Returns the style of a report that is a summary unless `--verbose` is set.
-pub fn report_style(look: &ReportStyle) -> WaterfallStyle {
-    let detail = if look.verbose { Detail::Full } else { Detail::Brief };
-    WaterfallStyle { detail, ..style(&look.display) }
+pub fn report_style(look: &DisplayStyle, verbosity: Verbosity) -> WaterfallStyle {
+    let detail = if verbosity.verbose { Detail::Full } else { Detail::Brief };
+    WaterfallStyle { detail, ..style(look) }
 }
 
 /// Returns whether `NO_COLOR` is set to a non-empty value; see <https://no-color.org>.

@@ -1,6 +1,6 @@
 //! `why`: the critical path of a restart, a startup or a pod, and what-if runs.
 
-use crate::cli::args::{InputArgs, OutputFormat, ReportStyle};
+use crate::cli::args::{DisplayStyle, InputArgs, OutputFormat, Verbosity};
 use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
 use crate::{cli::failure::CommandFailure, cli::output};
 use sim_analysis::why;
@@ -29,7 +29,9 @@ pub struct WhyArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub display: ReportStyle,
+    pub verbosity: Verbosity,
+    #[command(flatten)]
+    pub display: DisplayStyle,
 }
 
 /// Exit code if no pod could be placed.
@@ -57,7 +59,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     match args.format {
         OutputFormat::Json => output::json(&why::json::WhyJson::new(&answer, &quoted))?,
         OutputFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             let text = sim_report::console::why::text(&answer, &style, &quoted);
             output::styled(&text, &style)?;
         }

@@ -2,7 +2,7 @@
 
 use super::page::{Block, Page, Rank, sentence_list, wrapped};
 use super::waterfall::{self, WaterfallStyle};
-use super::{admission, main_events, placement, text, training};
+use super::{admission, facts, main_events, placement, training};
 use sim_analysis::format::{self, count, seconds, thousands};
 use sim_analysis::metrics::restarts::restart::{self, RestartOutcome};
 use sim_analysis::metrics::summary::total_cost;
@@ -42,9 +42,9 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
             lines.push(format!("  {:<10} {part}", std::mem::take(&mut label)));
         }
     };
-    fact("cluster", &text::describe_cluster(run), SENTENCE_LINES);
+    fact("cluster", &facts::describe_cluster(run), SENTENCE_LINES);
     for (at, jobset) in scenario.jobsets.iter().take(MAX_JOBSETS).enumerate() {
-        fact(if at == 0 { "JobSet" } else { "" }, &text::describe_jobset(&jobset.jobset), 1);
+        fact(if at == 0 { "JobSet" } else { "" }, &facts::describe_jobset(&jobset.jobset), 1);
     }
     let others = scenario.jobsets.get(MAX_JOBSETS..).unwrap_or_default();
     if !others.is_empty() {
@@ -58,7 +58,7 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     if !assumed.is_empty() {
         fact("containers", &assumed.join("; ").replace("; (", " ("), SENTENCE_LINES);
     }
-    fact("seed", &text::describe_seed(run), 1);
+    fact("seed", &facts::describe_seed(run), 1);
     let mut label = "outcome";
     for sentence in outcomes(run) {
         for part in wrapped(&sentence, style.width - 13, 2, style) {
@@ -148,7 +148,7 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
     title.extend(phases.next());
     page.push(Block::new(Rank::Main, title.join("\n")).entries(phases).minimum(5, 0).noun("phase"));
     if all.len() > 1 {
-        let title = match text::latency_quantiles(all) {
+        let title = match facts::latency_quantiles(all) {
             Some(quantiles) => quantiles,
             None => count(all.len() as u64, "restart"),
         };

@@ -34,7 +34,7 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
         return main_metrics::text(all, style);
     }
     let mut out = String::new();
-    let _ = writeln!(out, "{}\n", style.bold(&title(all)));
+    let _ = writeln!(out, "{}\n", title(all, style));
     for line in wrap(&conclusion(all), style.width) {
         let _ = writeln!(out, "{line}");
     }
@@ -63,16 +63,17 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
     out
 }
 
-fn title(all: &VariantComparison) -> String {
+fn title(all: &VariantComparison, style: &WaterfallStyle) -> String {
     let most = all.variants.iter().map(|v| v.replications).max();
-    format!(
-        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
+    let title = format!(
+        "jobset-sim {}: {}, {}, {} each, seed {}, common\u{a0}random\u{a0}numbers",
         all.version,
         all.scenario,
         count(all.variants.len() as u64, "variant"),
         count(most.unwrap_or(0) as u64, all.level.replication_term()),
         all.seed
-    )
+    );
+    wrap(&title, style.width).iter().map(|line| style.bold(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn metric_estimates<'a>(all: &'a VariantComparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {

@@ -1,7 +1,8 @@
 //! Console output of `run` for a fleet: estimates of all outputs, and node time by state.
 
-use super::page::{Block, Detail, Page, Rank, table_block, wrapped};
+use super::page::{Block, Page, Rank, table_block, wrapped};
 use super::replications::ReplicationsHead;
+use super::style::Detail;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::{Table, csv_of};

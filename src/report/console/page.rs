@@ -1,28 +1,19 @@
 //! Console reports of limited length: blocks of entries that share the lines of a page.
 
-use super::waterfall::WaterfallStyle;
+use super::style::{Detail, WaterfallStyle};
 use sim_analysis::format::{count, fitted, wrap};
 use std::ops::Range;
-
-/// Amount of console output.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// A limited number of lines: the default of commands with `--verbose`.
-    Brief,
-    /// All sections and rows.
-    Full,
-}
 
 /// Importance of entries. Important ones get their lines first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// Never omitted.
+    /// The answer, which is never omitted.
     Answer,
     /// Explains the answer.
     Main,
     /// Supports the explanation.
     Support,
-    /// Omitted first.
+    /// Details that are omitted first.
     Note,
 }
 
@@ -227,11 +218,18 @@ impl<'s> Page<'s> {
     /// Counts the entries of the blocks that are omitted as a whole; `None` if there are none.
     fn omitted(&self, rooms: &[Option<usize>]) -> Option<String> {
         let omitted = self.blocks.iter().zip(rooms).filter(|(_, room)| room.is_none());
-        let of = |block: &Block| match block.entries.len() {
-            0 => "1 more section".to_owned(),
-            n => count(n as u64, &format!("more {}", block.noun)),
-        };
-        let parts: Vec<String> = omitted.map(|(block, _)| of(block)).collect();
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for (block, _) in omitted {
+            let (noun, entries) = match block.entries.len() {
+                0 => ("section", 1),
+                n => (block.noun, n as u64),
+            };
+            match counts.iter_mut().find(|(known, _)| *known == noun) {
+                Some((_, sum)) => *sum += entries,
+                None => counts.push((noun, entries)),
+            }
+        }
+        let parts: Vec<String> = counts.iter().map(|(noun, n)| count(*n, &format!("more {noun}"))).collect();
         (!parts.is_empty()).then(|| self.style.dim(&format!("… {} (--verbose)", parts.join(", "))))
     }
 }

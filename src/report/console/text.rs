@@ -1,17 +1,15 @@
 //! Console output of `run`: the scenario, the main events, a waterfall per restart, shared resources and caveats.
 
-use super::page::Detail;
+use super::style::Detail;
 use super::waterfall::{self, WaterfallStyle};
-use super::{admission, brief, main_events, placement, training};
+use super::{admission, brief, facts, main_events, placement, training};
 use crate::planning::columns::columns;
 use sim_analysis::format;
-use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::format::{count, thousands};
 use sim_analysis::metrics::assumed;
 use sim_analysis::metrics::restarts::bottleneck;
-use sim_analysis::metrics::summary::LatencySummary;
 use sim_analysis::metrics::{RestartMetrics, RunView};
-use sim_api::spec::{ClientRate, JobSet};
-use sim_base::{Duration, SimTime};
+use sim_base::SimTime;
 use sim_engine::record::ResourceUsage;
 use std::fmt::Write;
 
@@ -84,65 +82,18 @@ fn write_labeled(out: &mut String, label: &str, text: &str, style: &WaterfallSty
 /// Returns the header entries as label and text. An empty label marks a continuation of the previous entry.
 pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let scenario = run.scenario;
-    let mut facts = vec![("cluster", describe_cluster(run)), ("control plane", describe_control_plane(run))];
+    let mut facts =
+        vec![("cluster", facts::describe_cluster(run)), ("control plane", facts::describe_control_plane(run))];
     let jobsets = scenario.jobsets.iter();
-    facts.extend(jobsets.map(|j| ("JobSet", describe_jobset(&j.jobset))));
+    facts.extend(jobsets.map(|j| ("JobSet", facts::describe_jobset(&j.jobset))));
     let trainings = scenario.training.iter();
     facts.extend(trainings.map(|t| ("training", training::describe_training_job(run, t))));
     let assumed = assumed::containers(scenario).lines();
     for (i, line) in assumed.into_iter().enumerate() {
         facts.push((if i == 0 { "containers" } else { "" }, line));
     }
-    facts.push(("seed", describe_seed(run)));
+    facts.push(("seed", facts::describe_seed(run)));
     facts
-}
-
-/// Returns the name and size of the cluster.
-pub fn describe_cluster(run: &RunView<'_>) -> String {
-    let topology = &run.scenario.topology;
-    let accelerators = match run.outcome.ledger.accelerators {
-        0 => String::new(),
-        n => format!(", {}", count(n, "accelerator")),
-    };
-    let accelerators = match topology.accelerators() {
-        (_, 0) => accelerators,
-        (_, held) => format!("{accelerators}; other pods hold {} more", thousands(held)),
-    };
-    let nodes = count(topology.nodes(), "node");
-    let composition = match topology.composition() {
-        Some(text) => format!(" ({text})"),
-        None => String::new(),
-    };
-    format!("{}: {nodes}{accelerators}{composition}", topology.name)
-}
-
-fn describe_control_plane(run: &RunView<'_>) -> String {
-    let cp = &run.scenario.control_plane;
-    let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
-    format!(
-        "{}: Kubernetes {}.{}; kube-controller-manager {} per controller, kube-scheduler {}, JobSet manager {}",
-        cp.preset,
-        cp.kubernetes.major,
-        cp.kubernetes.minor,
-        rate(&cp.kube_controller_manager),
-        rate(&cp.kube_scheduler),
-        rate(&cp.jobset_manager)
-    )
-}
-
-pub(super) fn describe_seed(run: &RunView<'_>) -> String {
-    format!("{} (digest {})", run.seed, run.digest())
-}
-
-/// Returns the name, size and restart strategy of a JobSet.
-pub(super) fn describe_jobset(jobset: &JobSet) -> String {
-    let jobs = jobset.spec.replicated_jobs.iter();
-    let (jobs, pods) = (jobs.map(|rj| u64::from(rj.replicas)).sum(), jobset.spec.pods());
-    let policy = match &jobset.spec.failure_policy {
-        Some(p) => format!("{}, maxRestarts {}", p.restart_strategy.as_str(), p.max_restarts),
-        None => "no failurePolicy".to_owned(),
-    };
-    format!("{}: {} with {}; {policy}", jobset.name, count(jobs, "Job"), count(pods, "pod"))
 }
 
 fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
@@ -169,23 +120,9 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
 }
 
 fn quantiles(out: &mut String, all: &[RestartMetrics]) {
-    if let Some(text) = latency_quantiles(all) {
+    if let Some(text) = facts::latency_quantiles(all) {
         let _ = writeln!(out, "{text}.\n");
     }
-}
-
-/// Returns the quantiles of the latency of restarts that ended with all pods ready; `None` if there are none.
-pub(super) fn latency_quantiles(all: &[RestartMetrics]) -> Option<String> {
-    let latency = LatencySummary::from_durations(all.iter().filter_map(|r| r.latency()));
-    let (p50, p95, max) = (latency.p50?, latency.p95?, latency.max?);
-    let s = |v| seconds(Duration::from_seconds_f64(v));
-    Some(format!(
-        "{} (time until all pods are ready again): p50 {}, p95 {}, max {}",
-        count(latency.count as u64, "restart"),
-        s(p50),
-        s(p95),
-        s(max)
-    ))
 }
 
 /// Returns the share of the given intervals in which the queue of the resource was not empty.

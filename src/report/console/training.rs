@@ -1,6 +1,7 @@
 //! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
-use super::page::{Block, Detail, Page, Rank};
+use super::page::{Block, Page, Rank};
+use super::style::Detail;
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format::{count, percent, precise_seconds, seconds};
 use sim_analysis::metrics::RunView;

@@ -1,6 +1,7 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
-use super::page::{Block, Detail, Page, Rank, wrapped};
+use super::page::{Block, Page, Rank, wrapped};
+use super::style::Detail;
 use super::{placement, waterfall::WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};

@@ -104,6 +104,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
             "planned",
             "--probability",
             "50%",
+            "--verbose",
             "--out",
             dir.to_str().unwrap(),
         ],

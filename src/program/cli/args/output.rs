@@ -13,14 +13,12 @@ pub struct DisplayStyle {
     pub ascii: bool,
 }
 
-/// Options for text that is a summary by default.
-#[derive(Debug, Args)]
-pub struct ReportStyle {
+/// Option of commands that print a summary by default.
+#[derive(Copy, Clone, Debug, Args)]
+pub struct Verbosity {
     /// Print all sections and rows as text [default: a summary]
     #[arg(long)]
     pub verbose: bool,
-    #[command(flatten)]
-    pub display: DisplayStyle,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,5 +55,5 @@ pub struct OutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: ReportStyle,
+    pub display: DisplayStyle,
 }

@@ -1,6 +1,7 @@
 //! Command line of `compare`.
 
-use crate::cli::args::{InputArgs, ReportStyle, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant};
+use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, TimeLimit, VariantArg, Verbosity};
+use crate::cli::args::{parse_until, parse_variant};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -39,5 +40,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: ReportStyle,
+    pub verbosity: Verbosity,
+    #[command(flatten)]
+    pub display: DisplayStyle,
 }

@@ -236,12 +236,12 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             for metric in &args.metrics {
                 check_metric("--metric", metric, &all.metrics)?;
             }
             let selection = match args.metrics.as_slice() {
-                [] if args.all || args.display.verbose => MetricSelection::All,
+                [] if args.all || args.verbosity.verbose => MetricSelection::All,
                 [] => MetricSelection::Main,
                 names => MetricSelection::Named(names),
             };

@@ -1,6 +1,6 @@
 //! `plan breakeven`: finds the value of a parameter at which one variant becomes better than another.
 
-use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, VariantArg, parse_variant};
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, VariantArg, Verbosity, parse_variant};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::inputs::options, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::planning::breakeven::{SearchEffort, SearchPoint, break_even};
@@ -28,6 +28,8 @@ pub struct BreakEvenArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
+    pub verbosity: Verbosity,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -40,7 +42,7 @@ const PODS: u64 = 160;
 const FLEET: u64 = 1_280;
 
 pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
-    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let effort = SearchEffort { first_look: FIRST_LOOK.min(most), most };

@@ -1,6 +1,6 @@
 //! `plan budget`: how long maxRestarts lasts, which causes use it, and the effect of a rule that ignores some causes.
 
-use crate::cli::args::{InputArgs, OutputArgs, days};
+use crate::cli::args::{InputArgs, OutputArgs, Verbosity, days};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::{interrupt, output};
 use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
@@ -33,6 +33,8 @@ pub struct BudgetArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
+    pub verbosity: Verbosity,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -52,7 +54,7 @@ const PODS: u64 = 200;
 const FLEET: u64 = 2_000;
 
 pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
-    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let jobset = owner_text(&runner, args.jobset.as_deref())?;
     let mut subject = runner.subject.clone();
     let until = args.horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));

@@ -1,6 +1,6 @@
 //! `plan interval`: finds the best checkpoint interval and compares it with the closed forms.
 
-use crate::cli::args::{InputArgs, OutputArgs};
+use crate::cli::args::{InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use crate::{cli::inputs::options, cli::planning::formula};
@@ -24,6 +24,8 @@ pub struct IntervalArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
+    pub verbosity: Verbosity,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -36,7 +38,7 @@ const PODS: u64 = 160;
 const FLEET: u64 = 1_600;
 
 pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
-    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let now = formula::checkpoints(&runner.subject, &args.path)?;
     if now.blocking.0 == 0 {
         bail!(

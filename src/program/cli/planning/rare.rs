@@ -1,6 +1,6 @@
 //! `plan rare`: estimates small probabilities by splitting, for a Fleet or the reduced model of a scenario.
 
-use crate::cli::args::{InputArgs, OutputArgs, days};
+use crate::cli::args::{InputArgs, OutputArgs, Verbosity, days};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::experiment::{ExperimentSubject, without_limit};
@@ -29,11 +29,13 @@ pub struct RareArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub seeds: u64,
     #[command(flatten)]
+    pub verbosity: Verbosity,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
 pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
-    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let mut subject = runner.subject.clone();
     let (limit, horizon) = boundless(&mut subject, args.horizon)?;
     let (excess, at) = match (args.loss_budget, args.restarts.or(limit)) {

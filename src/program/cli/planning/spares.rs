@@ -1,6 +1,6 @@
 //! `plan spares`: finds the smallest value that satisfies a target, and the cost of each candidate.
 
-use crate::cli::args::{FieldOverride, InputArgs, OutputArgs};
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use crate::{cli::inputs::LoadedInput, cli::inputs::options, cli::output};
@@ -36,6 +36,8 @@ pub struct SparesArgs {
     /// Price of a node-hour of a Fleet [default: costs are in node-hours]
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -79,7 +81,7 @@ const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
 pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
-    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let plans = plans(&runner, args)?;
     if let Some(needed) = plans[0].too_few(&args.target) {
         output::note(&format!(

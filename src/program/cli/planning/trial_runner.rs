@@ -1,6 +1,6 @@
 //! `TrialRunner`: simulates inputs with different overrides, for `plan` and `sensitivity`.
 
-use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat};
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat, Verbosity};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
 use crate::cli::{interrupt, output};
 use crate::{cli::failure::CommandFailure, cli::output::ProgressLine};
@@ -22,6 +22,7 @@ pub struct TrialRunner<'a> {
     pub seed: u64,
     pub limits: ReplicationLimits,
     pub quiet: bool,
+    verbosity: Verbosity,
     digests: Vec<u64>,
 }
 
@@ -39,8 +40,14 @@ impl<'a> TrialRunner<'a> {
             subject,
             limits: interrupt::limits(),
             quiet: tell.quiet,
+            verbosity: Verbosity { verbose: true },
             digests: Vec::new(),
         })
+    }
+
+    /// Sets the amount of text of the report.
+    pub fn with_verbosity(self, verbosity: Verbosity) -> TrialRunner<'a> {
+        TrialRunner { verbosity, ..self }
     }
 
     /// Simulates replications of the inputs with more overrides. Returns fewer than requested after an interruption.
@@ -130,7 +137,7 @@ impl<'a> TrialRunner<'a> {
             TableFormat::Csv => output::bytes(&report.table().csv()),
             TableFormat::Md => output::result(&report.table().without_empty_columns().markdown()),
             TableFormat::Text => {
-                let style = output::report_style(&tell.display);
+                let style = output::report_style(&tell.display, self.verbosity);
                 output::styled(&report.text(&style), &style)
             }
         }

@@ -1,6 +1,6 @@
 //! Command line of `run`.
 
-use crate::cli::args::{InputArgs, ReportStyle, TableFormat};
+use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, Verbosity};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -28,7 +28,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub display: ReportStyle,
+    pub verbosity: Verbosity,
+    #[command(flatten)]
+    pub display: DisplayStyle,
     /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,

@@ -25,7 +25,7 @@ pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), CommandFailure> {
         TableFormat::Csv => output::bytes(&checked.table().csv())?,
         TableFormat::Md => output::result(&checked.table().without_empty_columns().markdown())?,
         TableFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             output::styled(&checked.text(&style), &style)?;
         }
     }

@@ -56,7 +56,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
         TableFormat::Csv => output::bytes(&fleets::csv(seed, &rows))?,
         TableFormat::Md => output::result(&fleets::table(seed, &rows).without_empty_columns().markdown())?,
         TableFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             output::styled(&fleets::text(&all, &style), &style)?;
         }
     }

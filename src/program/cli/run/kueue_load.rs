@@ -29,7 +29,7 @@ pub fn cli(args: &RunArgs, source: &SourceText) -> Result<(), CommandFailure> {
         TableFormat::Csv => output::bytes(&table(&outcome).csv()),
         TableFormat::Md => output::result(&table(&outcome).markdown()),
         TableFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             output::styled(&text(&test.name, &outcome, &style), &style)
         }
     }

@@ -100,7 +100,7 @@ fn gates(conditions: &[FieldCondition], view: &RunView<'_>) -> Result<(), Comman
 fn print_result(
     args: &RunArgs, view: &RunView<'_>, done: &FinishedRun, target: Option<&str>,
 ) -> Result<(), CommandFailure> {
-    let style = output::report_style(&args.display);
+    let style = output::report_style(&args.display, args.verbosity);
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),

@@ -102,7 +102,7 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
             output::result(&format!("{scenario}, {n} replications of seed {}\n\n{table}", all.seed))
         }
         TableFormat::Text => {
-            let style = output::report_style(&args.display);
+            let style = output::report_style(&args.display, args.verbosity);
             output::styled(&replications::text(all, &style), &style)
         }
     }

@@ -182,7 +182,7 @@ fn print(
         TableFormat::Csv => output::bytes(&assumptions::csv(rows)),
         TableFormat::Md => output::result(&assumptions::markdown(rows, effect)),
         TableFormat::Text => {
-            let style = output::report_style(&args.output.display);
+            let style = output::style(&args.output.display);
             output::styled(&assumptions::text(name, rows, effect, &style), &style)
         }
     }

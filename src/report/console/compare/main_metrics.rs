@@ -4,7 +4,8 @@ use super::{
     caveats, conclusion, deciding_metric, estimates, format_metric_value, grows_until_end, has_running,
     is_headline_metric, metric_estimates, split_by_difference, title, variants,
 };
-use crate::console::page::{Block, Detail, Page, Rank, wrapped};
+use crate::console::page::{Block, Page, Rank, wrapped};
+use crate::console::style::Detail;
 use crate::{console::waterfall::WaterfallStyle, planning::columns::columns};
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, VariantComparison};
 use sim_analysis::format::{count, wrap};
@@ -35,7 +36,7 @@ pub(crate) const MAIN_METRICS: [&[&str]; 10] = [
 pub(super) fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     let style = &WaterfallStyle { detail: Detail::Brief, ..*style };
     let mut page = Page::new(LINES, style);
-    page.push(Block::text(Rank::Answer, style.bold(&title(all))));
+    page.push(Block::text(Rank::Answer, title(all, style)));
     let conclusion = wrapped(&conclusion(all), style.width, CONCLUSION_LINES, style);
     page.push(Block::text(Rank::Answer, conclusion.join("\n")));
     page.push(Block::new(Rank::Support, "").entries(variants(all, false)).noun("variant").minimum(2, 0));
