@@ -1,6 +1,7 @@
 //! Text output fits: at most 100 columns in a pipe, or the number in `COLUMNS`; a limited number of lines without
 //! `--verbose`; no unwanted colors or characters; long times in hours.
 
+use crate::program::scratch;
 use crate::support::{root, scenario_names};
 use std::process::Command;
 
@@ -131,7 +132,7 @@ const SUMMARIES: [(usize, &[&str]); 3] = [
             "run scenarios/stories/finish-date.yaml --quiet",
             "run scenarios/published/llama3-405b.yaml --quiet",
             "run scenarios/planning/multislice-64x64.yaml --seeds 3 --quiet",
-            "run -f tests/it/words/crowd.yaml -t tests/it/words/one-slice.topology.yaml --explain-placement --quiet",
+            "run tests/it/words/never-placed.scenario.yaml --explain-placement --quiet",
             "why scenarios/first-steps.yaml",
         ],
     ),
@@ -171,6 +172,29 @@ fn without_verbose_every_command_prints_a_limited_number_of_lines() {
         }
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// A summary counts the JobSets, events and metrics of a crowd that it omits.
+#[test]
+fn a_crowd_of_jobsets_fits_a_summary() {
+    let dir = scratch("crowd");
+    let file = dir.join("crowd.yaml");
+    let jobset = |i: u32| {
+        format!(
+            "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js-{i}}}\nspec:\n  failurePolicy: \
+             {{maxRestarts: 3}}\n  replicatedJobs:\n  - name: w\n    replicas: 1\n    template: {{spec: {{parallelism: 2, \
+             completions: 2, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: \
+             \"x:1\", command: [sleep, \"100\"], resources: {{limits: {{google.com/tpu: 4}}}}}}]}}}}}}}}\n"
+        )
+    };
+    std::fs::write(&file, (0..120).map(jobset).collect::<String>()).expect("a writable file");
+    let run = format!("run -f {} --quiet --fail js-3-w-0-1:exit=1 --fail js-5-w-0-0:exit=1", file.display());
+    for more in ["", " --seeds 2"] {
+        let text = printed(&format!("{run}{more}"), false);
+        assert!(text.lines().count() <= 45, "{text}");
+        assert!(text.contains("more ") && text.contains("(--verbose)") && text.contains("JobSet js-3"), "{text}");
+    }
+    std::fs::remove_dir_all(dir).expect("a directory");
 }
 
 #[test]

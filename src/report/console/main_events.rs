@@ -50,26 +50,30 @@ pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     block.uncounted(run.folded.story.left_out)
 }
 
-/// Merges events of the same time that differ only in the name of a node, such as the crashes of a whole rack.
+/// Merges events of the same time that differ only in the name of a node or JobSet, such as the crashes of a rack.
 fn merge_simultaneous(lines: Vec<(SimTime, String)>) -> Vec<(SimTime, String)> {
-    let without_node = |text: &str| {
-        let (before, after) = text.split_once("node ")?;
-        Some((before.to_owned(), after.split_once(' ')?.1.to_owned()))
-    };
     let mut merged: Vec<(SimTime, String, u64)> = Vec::new();
     for (at, text) in lines {
-        let key = without_node(&text);
+        let key = without_name(&text);
         let mut simultaneous = merged.iter_mut().rev().take_while(|(time, ..)| *time == at);
-        match simultaneous.find(|(_, known, _)| key.is_some() && without_node(known) == key) {
+        match simultaneous.find(|(_, known, _)| key.is_some() && without_name(known) == key) {
             Some((.., others)) => *others += 1,
             None => merged.push((at, text, 0)),
         }
     }
-    let text = |text: String, others: u64| match others {
-        0 => text,
-        n => format!("{text}, and {}", format::count(n, "other node")),
+    let text = |text: String, others: u64| match without_name(&text) {
+        Some((noun, ..)) if others > 0 => format!("{text}, and {}", format::count(others, &format!("other {noun}"))),
+        _ => text,
     };
     merged.into_iter().map(|(at, event, others)| (at, text(event, others))).collect()
+}
+
+/// Splits an event at the name of its node or JobSet: the noun, and the text before and after the name.
+fn without_name(text: &str) -> Option<(&'static str, &str, &str)> {
+    ["JobSet", "node"].into_iter().find_map(|noun| {
+        let (before, after) = text.split_once(&format!("{noun} "))?;
+        Some((noun, before, &after[after.find([' ', ':'])?..]))
+    })
 }
 
 /// Numbers of first and last events that a page contains if it has few lines for events.

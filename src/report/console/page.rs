@@ -218,11 +218,18 @@ impl<'s> Page<'s> {
     /// Counts the entries of the blocks that are omitted as a whole; `None` if there are none.
     fn omitted(&self, rooms: &[Option<usize>]) -> Option<String> {
         let omitted = self.blocks.iter().zip(rooms).filter(|(_, room)| room.is_none());
-        let of = |block: &Block| match block.entries.len() {
-            0 => "1 more section".to_owned(),
-            n => count(n as u64, &format!("more {}", block.noun)),
-        };
-        let parts: Vec<String> = omitted.map(|(block, _)| of(block)).collect();
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for (block, _) in omitted {
+            let (noun, entries) = match block.entries.len() {
+                0 => ("section", 1),
+                n => (block.noun, n as u64),
+            };
+            match counts.iter_mut().find(|(known, _)| *known == noun) {
+                Some((_, sum)) => *sum += entries,
+                None => counts.push((noun, entries)),
+            }
+        }
+        let parts: Vec<String> = counts.iter().map(|(noun, n)| count(*n, &format!("more {noun}"))).collect();
         (!parts.is_empty()).then(|| self.style.dim(&format!("… {} (--verbose)", parts.join(", "))))
     }
 }

@@ -45,6 +45,8 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     page.finish()
 }
 
+/// Number of JobSets with metrics of 0 in the summary.
+const MAX_JOBSETS: usize = 3;
 /// Maximum number of lines of a warning in the summary.
 const SENTENCE_LINES: usize = 3;
 
@@ -86,7 +88,10 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for names in MAIN_METRICS {
         let of_name = |name: &'static str| {
-            let has_value = |e: &MetricEstimate| e.n > 0 && !(name.starts_with("cost.") && e.mean == Some(0.0));
+            // The summary of many JobSets omits those without restarts.
+            let is_long = style.detail == Detail::Brief && all.job_sets.len() > MAX_JOBSETS;
+            let may_be_zero = !name.starts_with("cost.") && !is_long;
+            let has_value = move |e: &MetricEstimate| e.n > 0 && (may_be_zero || e.mean != Some(0.0));
             let own = all.metrics.iter().filter(move |(_, e)| has_value(e));
             own.filter(move |(metric, _)| is_headline_metric(metric, name))
         };
@@ -110,28 +115,31 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
     table_block(Rank::Main, "Main metrics", &table.formatted(style), style).noun("metric").minimum(4, 0)
 }
 
-/// Adds the restarts of each JobSet.
+/// Adds the restarts of each JobSet. A summary has those of one JobSet, and a line for each other one.
 fn push_jobsets(page: &mut Page<'_>, all: &ReplicationSet, style: &WaterfallStyle) {
+    let states = |jobset: &JobSetEstimates| {
+        let states = jobset.terminal_states.iter();
+        let states = states.map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }));
+        format!("JobSet {}: {}", jobset.name, states.collect::<Vec<_>>().join(", "))
+    };
+    let is_brief = style.detail == Detail::Brief;
+    let restarted = all.job_sets.iter().position(|jobset| !jobset.each_restart.is_empty()).unwrap_or(0);
+    let mut others = Vec::new();
     for (at, jobset) in all.job_sets.iter().enumerate() {
-        let states: Vec<String> = jobset
-            .terminal_states
-            .iter()
-            .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
-            .collect();
-        let title = format!("JobSet {}: {}", jobset.name, states.join(", "));
-        let rank = if at == 0 { Rank::Main } else { Rank::Support };
-        // In a summary, only the first restart of the first JobSet is divided into phases.
-        let divided = match style.detail {
-            Detail::Full => usize::MAX,
-            Detail::Brief => usize::from(at == 0),
-        };
-        let mut block = Block::text(rank, format!("{}\n  no restart in any replication", style.bold(&title)));
-        if !jobset.each_restart.is_empty() {
+        let title = states(jobset);
+        let n = jobset.each_restart.len() as u64;
+        if is_brief && at != restarted {
+            others.push(format!("{title}; {}", if n == 0 { "no restart".to_owned() } else { count(n, "restart") }));
+        } else if n == 0 {
+            let text = format!("{}\n  no restart in any replication", style.bold(&title));
+            page.push(Block::text(Rank::Main, text));
+        } else {
+            let divided = if is_brief { 1 } else { usize::MAX };
             let table = restarts_table(jobset, divided).formatted(style);
-            block = table_block(rank, &title, &table, style).minimum(PHASES_MIN, 0).noun("row");
+            page.push(table_block(Rank::Main, &title, &table, style).minimum(PHASES_MIN, 0));
         }
-        page.push(block);
     }
+    page.push(Block::new(Rank::Support, "").entries(others).noun("JobSet").growth(Rank::Note));
 }
 
 /// Number of rows of a JobSet that a summary contains if it has few lines: a restart and its phases.
