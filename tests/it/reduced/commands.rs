@@ -56,7 +56,7 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
         ),
         // Without --seeds, the first replication runs at the level that the file sets.
         (&["run", GANG], &["reduced-model replication"]),
-        (&["run", GANG, "--level", "pods"], &["Restart 1 of JobSet train"]),
+        (&["run", GANG, "--level", "pods", "--verbose"], &["Restart 1 of JobSet train"]),
     ] {
         let text = run(arguments, 0);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
