@@ -107,7 +107,8 @@ fn pool(draws: &mut Draws, like: &NodePool, name: &str) -> NodePool {
 fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
     let mut draws = Draws(7);
     let mut placed = 0;
-    for _ in 0..support::cases(JOBSETS / 3, JOBSETS) {
+    let jobsets = support::cases(JOBSETS / 3, JOBSETS);
+    for _ in 0..jobsets {
         let mut scenario = scenario(&mut draws);
         let like = scenario.topology.pools[0].clone();
         for seed in 0..CLUSTERS_PER_JOBSETS {
@@ -120,7 +121,7 @@ fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
             placed += sink.0.iter().filter(|record| matches!(record.body, Body::PodBound { .. })).count();
         }
     }
-    assert!(placed > 3_000, "{placed} pods were placed");
+    assert!(placed > 100 * jobsets, "{placed} pods were placed");
 }
 
 /// Returns the sorted numbers of the nodes of two pods: nodes 0 and 1 are in one zone, node 2 in another.
