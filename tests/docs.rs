@@ -13,8 +13,8 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write as _, os::unix::fs::symlink};
 use trycmd::TestCases;
 
-/// Returns the path of the program: the build of the tests, or the one in `JOBSET_SIM_PROGRAM`, such as a release build for
-/// slow pages.
+/// Returns the path of the program: the build of the tests, or the one in `JOBSET_SIM_PROGRAM`, such as a release build
+/// for slow pages.
 #[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
 fn program() -> PathBuf {
     std::env::var_os("JOBSET_SIM_PROGRAM").map_or(PathBuf::from(env!("CARGO_BIN_EXE_jobset-sim")), PathBuf::from)

@@ -106,7 +106,7 @@ fn pool(draws: &mut Draws, like: &NodePool, name: &str) -> NodePool {
 #[test]
 fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
     let mut draws = Draws(7);
-    let mut placed = 0;
+    let mut placed = 0_u64;
     let jobsets = support::cases(JOBSETS / 3, JOBSETS);
     for _ in 0..jobsets {
         let mut scenario = scenario(&mut draws);
@@ -118,7 +118,7 @@ fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
             simulation.set_checks_placement(true);
             let mut sink = KeepSink::default();
             simulation.run(seed, 0, &mut sink);
-            placed += sink.0.iter().filter(|record| matches!(record.body, Body::PodBound { .. })).count();
+            placed += sink.0.iter().filter(|record| matches!(record.body, Body::PodBound { .. })).count() as u64;
         }
     }
     assert!(placed > 100 * jobsets, "{placed} pods were placed");

@@ -144,8 +144,8 @@ pub fn cases(part: u64, all: u64) -> u64 {
     if runs_long_tests() { all } else { part }
 }
 
-/// Returns whether a test that simulates a scenario many times includes it: a quick run leaves out those of thousands of
-/// pods.
+/// Returns whether a test that simulates a scenario many times includes it: a quick run leaves out those of thousands
+/// of pods.
 pub fn is_tried(scenario: &ScenarioSpec) -> bool {
     let pods: u64 = scenario.jobsets.iter().map(|js| js.jobset.spec.pods()).sum();
     runs_long_tests() || pods <= 1_000

@@ -195,8 +195,8 @@ fn priority_class<'c>(spec: &Value, classes: &'c [Value]) -> Option<&'c Value> {
     }
 }
 
-/// Returns the PriorityClasses that exist for a pod or PodGroup. If none is declared, the one that it names exists, with
-/// the value of its `priority`; with `requires_declared`, only the declared ones exist.
+/// Returns the PriorityClasses that exist for a pod or PodGroup. If none is declared, the one that it names exists,
+/// with the value of its `priority`; with `requires_declared`, only the declared ones exist.
 pub fn existing_priority_classes(spec: &Value, mut declared: Vec<Value>, requires_declared: bool) -> Vec<Value> {
     let class = text(spec, "priorityClassName");
     if !requires_declared && declared.is_empty() && !class.is_empty() && !class.starts_with("system-") {

@@ -26,8 +26,8 @@ fn is_finished(js: &JobSetRow) -> bool {
     js.deleted || ended || js.status.terminal_state.is_some()
 }
 
-/// Returns true if the JobSet is finished, runs until something ends it, or is in a state that a user requested. A JobSet
-/// whose pods have all ended is ready but does not run: something prevents its end.
+/// Returns true if the JobSet is finished, runs until something ends it, or is in a state that a user requested. A
+/// JobSet whose pods have all ended is ready but does not run: something prevents its end.
 fn is_settled(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> bool {
     let js = &ctx.store.jobsets[jobset.ix()];
     let errors = parts.jobset_manager.errors(jobset);

@@ -64,7 +64,7 @@ fn read_halves(path: &str) -> Option<ClusterDump> {
         ClusterDump::of_json(b"{\"kind\":\"List\",\"items\":[".as_slice().chain(file))
     };
     thread::scope(|scope| {
-        let second = thread::Builder::new().spawn_scoped(scope, &read_second);
+        let second = thread::Builder::new().spawn_scoped(scope, read_second);
         let first = ClusterDump::of_json(open_dump(path)?.take(end).chain(b"],\"kind\":\"List\"}".as_slice()));
         let (first, second) = first.zip(join_or_run(second, read_second))?;
         //  The objects of a typed list have no kind, which only one half knows.

@@ -47,7 +47,7 @@ pub enum WorkloadError {
 /// The classes that determine the priority of a Workload.
 #[derive(Copy, Clone, Debug)]
 pub struct PriorityClasses<'c> {
-    /// WorkloadPriorityClasses.
+    /// The declared WorkloadPriorityClasses.
     pub of_workloads: &'c [WorkloadPriorityClass],
     /// The declared PriorityClasses, as stored.
     pub of_pods: &'c [Value],
