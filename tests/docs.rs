@@ -81,7 +81,7 @@ fn check(work: PathBuf, pages: Vec<String>, pictures: &[Picture]) {
     let cases = TestCases::new();
     cases.register_bin("jobset-sim", program());
     for page in pages.iter().filter(|page| text(page).contains("\n```console\n")) {
-        // trycmd runs the commands of a page in the directory beside it with the extension `in`, and writes through the link.
+        // trycmd runs the commands of a page in the directory with the extension `in`. It writes through the link.
         let link = work.join(page);
         let directory = directory(&work, page);
         fs::create_dir_all(&directory).expect("a directory is created");
