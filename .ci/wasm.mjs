@@ -73,8 +73,11 @@ function contents(directory) {
   return new Map(files.map(name => [name, readFileSync(join(directory, name))]));
 }
 
-/** Text on the terminal without lines that name a PNG file and without the numbers of system errors, which platforms define. */
-const comparable = text => text.split("\n").filter(line => !/\.png\b/.test(line)).join("\n").replace(/ \(os error \d+\)/g, "");
+/** Text on the terminal without the names of PNG files, and without the numbers of system errors, which platforms define. */
+function comparable(text) {
+  const lines = text.replace(/ and \S+\.png\b/g, "").split("\n");
+  return lines.filter(line => !/\.png\b/.test(line)).join("\n").replace(/ \(os error \d+\)/g, "");
+}
 
 const base = mkdtempSync(join(tmpdir(), "jobset-sim-wasm-"));
 process.on("exit", () => rmSync(base, { recursive: true }));
