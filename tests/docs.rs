@@ -1,6 +1,6 @@
 //! `README.md` and the pages of `docs/`: their commands print the output that they show, and draw their pictures.
 //!
-//! trycmd runs the commands of every `console` block. A line `...` in the output stands for any number of lines, `[..]`
+//! trycmd runs the commands of every `console` block. A line `...` in the output matches any number of lines, `[..]`
 //! for any characters of a line, and `? 4` after a command is its exit code. The commands of a page run one after the
 //! other in a temporary directory with links to the directories in [`INPUTS`]; pages run in parallel.
 //!

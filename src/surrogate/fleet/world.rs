@@ -88,7 +88,7 @@ pub enum FleetEnd {
     Completed,
     /// The job failed and had no restarts left.
     Failed,
-    /// So many nodes are retired that the job can never have enough nodes again.
+    /// Too many nodes are retired for the job ever to have enough nodes again.
     Depleted,
     /// No event is pending, so no further progress is possible.
     Stuck,
