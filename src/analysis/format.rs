@@ -324,6 +324,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
         CauseKind::PodDeleted { by: DeletionActor::Preemption } => format!("pod {pod} was preempted by kube-scheduler"),
         CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
         CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
+        CauseKind::Evicted { reason } => format!("Kueue evicted the JobSet ({})", run.names.text(reason)),
         CauseKind::Unknown => "unknown".to_owned(),
     }
 }
@@ -332,12 +333,16 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
 /// was ready`.
 pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
     let end = match r.ending {
-        RestartOutcome::Ready => "from the fault until every pod was ready",
-        RestartOutcome::JobSetEnded => "from the fault until the JobSet ended without becoming ready again",
-        RestartOutcome::Unfinished => "from the fault to the end of the run (restart unfinished)",
+        RestartOutcome::Ready => "until every pod was ready",
+        RestartOutcome::JobSetEnded => "until the JobSet ended without becoming ready again",
+        RestartOutcome::Unfinished => "to the end of the run (restart unfinished)",
+    };
+    let from = match r.cause.kind {
+        CauseKind::Evicted { .. } => "eviction",
+        _ => "fault",
     };
     format!(
-        "Restart {number} of JobSet {} ({}, attempt {}): {} {end}",
+        "Restart {number} of JobSet {} ({}, attempt {}): {} from the {from} {end}",
         run.names.jobset(r.jobset),
         run.strategy(r),
         r.attempt,

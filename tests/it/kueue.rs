@@ -3,9 +3,11 @@
 use crate::program::{program, scratch};
 use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
-use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, WorkloadOfRun, preemption_loops};
+use sim_analysis::metrics::Phase;
+use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, WaitCause, WorkloadOfRun, preemption_loops};
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
+use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, SimTime};
 use sim_engine::record::*;
 use sim_inputs::SourceText;
@@ -121,8 +123,8 @@ fn pods_wait_for_the_topology_ungater_for_a_second() {
     assert!((1.0..1.5).contains(&ready_after_s("topology-node-lost")));
 }
 
-/// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
-fn checked(rule: &str) -> Vec<String> {
+/// A JobSet that needs an AdmissionCheck.
+fn checked_scenario(rule: &str) -> ScenarioSpec {
     let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
         .unwrap_or_else(|e| panic!("{e}"));
     let queues = queues.replace(
@@ -140,7 +142,12 @@ fn checked(rule: &str) -> Vec<String> {
     );
     let files = [("queues.yaml", format!("{check}{queues}")), ("train.yaml", train)];
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
+fn checked(rule: &str) -> Vec<String> {
+    let scenario = checked_scenario(rule);
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut checker = crate::checker::Checker::new(&scenario);
@@ -161,6 +168,27 @@ fn an_admission_check_delays_the_admission() {
     let texts = checked("admissionChecks: [{name: capacity, after: 3m}]");
     at(&texts, "0 QuotaReserved=true QuotaReserved");
     at(&texts, "180 Admitted=true Admitted");
+}
+
+#[test]
+fn the_wait_for_an_admission_check_is_a_wait_for_admission_and_not_a_loss_of_goodput() {
+    let training = "training: [{jobSet: train, work: 50s, checkpoint: {every: 30s, blocking: 0s}}]";
+    let scenario = checked_scenario(&format!("admissionChecks: [{{name: capacity, after: 20m}}]\n{training}"));
+    let folds = MetricFolds::new(&scenario, false);
+    let mut simulation = support::simulation(&scenario);
+    let replication = simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default()).0;
+    let run = replication.view(1, &[]);
+    let own = run.admission_of(JobSetId(0)).expect("Kueue manages it");
+    let [quota, check] = &own.waits[..] else { panic!("two waits: {own:?}") };
+    assert_eq!((quota.cause, check.cause), (WaitCause::Quota, WaitCause::AdmissionChecks));
+    assert_eq!(check.message, "capacity");
+    let (first, total) = (own.first_wait().expect("it is admitted"), own.total_wait(run.outcome.end));
+    assert!((1200.0..1201.0).contains(&first.seconds()) && first == total, "{first} {total}");
+    let summary = RunSummary::from_run(&run);
+    let training = summary.job_sets[0].training.as_ref().expect("it trains");
+    let (goodput, ettr) = (training.goodput.expect("it was ready"), training.ettr.expect("it was submitted"));
+    // No failure: productive from the first readiness on, but only for a part of the time since the submission.
+    assert!(goodput > 0.9 && ettr < 0.1, "goodput {goodput}, ETTR {ettr}");
 }
 
 #[test]
@@ -215,6 +243,37 @@ fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
     assert!(run.preemption_loops().is_empty());
     let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
     assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
+}
+
+#[test]
+fn a_restart_that_waits_for_admission_has_this_time_in_the_phase_queue_and_keeps_its_cause() {
+    let exit = "[{at: 58s, containerExit: {pod: train-slices-0-0, exitCode: 1}}]";
+    let late_exit = "[{at: 63s, containerExit: {pod: urgent-slices-0-0, exitCode: 1}}]";
+    let suspension = "[{at: 58s, containerExit: {pod: train-slices-0-0, exitCode: 1}}, \
+                      {at: 58s, suspendJobSet: {name: train}}, {at: 200s, resumeJobSet: {name: train}}]";
+    let evicted = "Kueue evicted the JobSet (Preempted)";
+    let exits = "the container of pod train-slices-0-0 exits with code 1";
+    let cases: [(&str, &str, &str); 4] = [
+        ("[]", evicted, "Resume"),
+        (exit, exits, "Recreate"),
+        (late_exit, evicted, "Resume"),
+        (suspension, exits, "Resume"),
+    ];
+    for (faults, cause, shape) in cases {
+        let replication = replicated(DEFAULTS, &[("faults", faults), ("stop.at", "20m")]);
+        let run = replication.view(1, &[]);
+        let [restart] = run.restarts_of(JobSetId(0)).collect::<Vec<_>>()[..] else { panic!("one restart: {faults}") };
+        assert_eq!(sim_analysis::format::cause(&run, &restart.cause), cause, "{faults}");
+        assert_eq!(run.strategy(restart), shape, "{faults}");
+        let phases = restart.phases();
+        let queue = phases[Phase::Queue as usize];
+        let waited: u64 = restart.queue.iter().map(|(from, to)| to.since(*from).0).sum();
+        assert_eq!(queue.0, waited, "{faults}");
+        assert!((8.0..150.0).contains(&queue.seconds()), "{faults}: {queue}");
+        assert!(restart.total().0 - waited < 10_000_000_000, "{faults}: {}", restart.total());
+        let sum: u64 = phases.iter().map(|phase| phase.0).sum();
+        assert_eq!(sum, restart.total().0, "{faults}");
+    }
 }
 
 #[test]

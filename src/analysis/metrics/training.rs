@@ -138,7 +138,7 @@ impl TrainingSummary {
             interruptions: t.interruptions,
             checkpoints: t.commits,
             time_s: TrainingPhase::ALL.iter().map(seconds).collect(),
-            goodput: share(productive, without(&[startup, ending])),
+            goodput: share(productive, without(&[startup, ending]) - t.suspended_before_start_ns),
             ettr: share(productive, wall),
             ml_productivity: scheduling.zip(runtime).map(|(scheduling, runtime)| MlProductivity {
                 scheduling,
@@ -202,6 +202,7 @@ pub fn cause_name(scenario: &ScenarioSpec, cause: &RestartCause) -> String {
         CauseKind::NodeNotReady => "node",
         CauseKind::PodDeleted { .. } => "deleted",
         CauseKind::PodFailed { .. } => "failed",
+        CauseKind::Evicted { .. } => "evicted",
         CauseKind::Unknown => "other",
     };
     word.to_owned()

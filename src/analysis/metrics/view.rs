@@ -71,7 +71,8 @@ impl<'a> RunView<'a> {
     }
 
     /// Returns the restart strategy that took effect: `Recreate`, `BlockingRecreate` or `InPlaceRestart` if the JobSet
-    /// restarted according to its failure policy, otherwise `RestartJob`, `PodReplacement` or `ContainerRestart`.
+    /// restarted according to its failure policy, otherwise `RestartJob`, `Resume` (it was suspended and resumed),
+    /// `PodReplacement` or `ContainerRestart`.
     pub fn strategy(&self, restart: &RestartMetrics) -> &'static str {
         use super::restarts::restart::RestartScope;
         use sim_api::spec::RestartStrategy;
@@ -82,6 +83,7 @@ impl<'a> RunView<'a> {
             (RestartScope::Recreate, _) => "Recreate",
             (RestartScope::InPlaceRestart, _) => "InPlaceRestart",
             (RestartScope::RestartJob, _) => "RestartJob",
+            (RestartScope::Resume, _) => "Resume",
             (RestartScope::PodReplacement, _) => "PodReplacement",
             (RestartScope::ContainerRestart, _) => "ContainerRestart",
         }

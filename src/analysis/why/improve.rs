@@ -86,7 +86,7 @@ impl WhyExplanation {
 
     /// Sets the longest wait of the path, and the best change that acts on it.
     pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &RunFacts<'_>, pods: u32) {
-        let Some(gate) = bottleneck::longest(run, facts.path, (facts.jobset, pods)) else {
+        let Some(gate) = bottleneck::longest(run, facts.path, facts.jobset, pods) else {
             return;
         };
         let on_gate = facts.path.steps.iter().filter(|s| WaitKind::from_step(s) == gate.what);

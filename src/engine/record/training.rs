@@ -100,6 +100,8 @@ pub struct TrainingOutcome {
     pub end: SimTime,
     /// Nanoseconds per phase, in the order of `TrainingPhase::ALL`; they sum to `end - submitted`.
     pub spent_ns: [u64; TrainingPhase::COUNT],
+    /// The part of `Suspended` before every pod was ready for the first time, in nanoseconds.
+    pub suspended_before_start_ns: u64,
     /// Nanoseconds during which its pods held all required nodes.
     pub held_ns: u64,
     /// Progress at the last step.

@@ -18,6 +18,7 @@ pub struct WorkLedger {
     commits: u64,
     done: bool,
     suspended: bool,
+    suspended_before_start: u64,
     in_segment: bool,
     /// Since when the JobSet holds nodes for all of its pods, and the total of earlier such periods.
     held_since: Option<SimTime>,
@@ -66,7 +67,13 @@ impl WorkLedger {
     fn record_idle_time(&mut self, now: SimTime) {
         let (phase, ns) = (self.idle_phase(), now.since(self.until).0);
         self.add_time(phase, ns);
-        if let (TrainingPhase::Suspended, Some(last)) = (phase, self.segments.last_mut()) {
+        if phase != TrainingPhase::Suspended {
+            return;
+        }
+        if self.starts == 0 {
+            self.suspended_before_start += ns;
+        }
+        if let Some(last) = self.segments.last_mut() {
             last.suspended = last.suspended + Duration(ns);
         }
     }
@@ -203,6 +210,8 @@ impl WorkLedger {
         let submitted = self.submitted.unwrap_or(end);
         let idle = end.since(self.until.max(submitted));
         spent[self.idle_phase() as usize] += idle.0;
+        let is_before_start = self.idle_phase() == TrainingPhase::Suspended && self.starts == 0;
+        let suspended_before_start_ns = self.suspended_before_start + if is_before_start { idle.0 } else { 0 };
         let mut stretches = self.segments.clone();
         if let (TrainingPhase::Suspended, Some(last)) = (self.idle_phase(), stretches.last_mut()) {
             last.suspended = last.suspended + idle;
@@ -211,6 +220,7 @@ impl WorkLedger {
         assert_eq!(all, end.since(submitted).0, "the time of a training job closes");
         let holding = self.held_since.map_or(0, |since| end.since(since).0);
         TrainingOutcome {
+            suspended_before_start_ns,
             held_ns: self.held + holding,
             jobset,
             submitted,

@@ -6,10 +6,10 @@ use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::admission::{
-    AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadOfRun,
+    AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaReservation, WaitCause, WorkloadOfRun,
 };
 use sim_analysis::metrics::assumed;
-use sim_base::SimTime;
+use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -100,13 +100,25 @@ fn queue_of(own: &JobSetAdmission) -> String {
 
 fn waits(own: &JobSetAdmission, end: SimTime) -> String {
     let queue = format!(" of {}", queue_of(own));
-    let total = seconds(own.total_wait(end));
     let is_waiting = own.waits.last().is_some_and(|wait| wait.until.is_none()) && own.finished.is_none();
     let state = if is_waiting { ", and still waits" } else { "" };
-    match own.waits.len() {
-        1 => format!("waited {total} for quota{queue}{state}"),
-        n => format!("waited {total} for quota{queue} in {n} waits{state}"),
-    }
+    let until = own.finished.unwrap_or(end);
+    let waited = |cause: WaitCause| {
+        let all = || own.waits.iter().filter(move |wait| wait.cause == cause);
+        let time = all().map(|wait| wait.until.unwrap_or(until).since(wait.from).0).sum();
+        let times = match all().count() {
+            0 | 1 => String::new(),
+            n => format!(" in {n} waits"),
+        };
+        (seconds(Duration(time)), times)
+    };
+    let (quota, times) = waited(WaitCause::Quota);
+    let mut checks = own.waits.iter().filter(|wait| wait.cause == WaitCause::AdmissionChecks);
+    let checks = checks.next_back().map(|wait| {
+        let (time, times) = waited(WaitCause::AdmissionChecks);
+        format!(" and {time} for AdmissionCheck {}{times}", wait.message)
+    });
+    format!("waited {quota} for quota{queue}{times}{}{state}", checks.unwrap_or_default())
 }
 
 /// Returns Kueue's last reason during the longest wait.

@@ -22,7 +22,7 @@ pub const RESTARTS: [TableColumn; 20] = [
     TableColumn::new(
         "queue",
         "s",
-        "always 0: waiting for a rate limiter token or a worker is part of the phase in which it occurs",
+        "the JobSet is suspended: it waits for admission by Kueue, or until a user resumes it",
     ),
     TableColumn::new(
         "capacity",

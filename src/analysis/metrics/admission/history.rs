@@ -1,6 +1,7 @@
 //! Folds the records of Workloads to the history of each JobSet and of each quota.
 
 use super::lenders::{NominalQuotas, QuotaKey};
+use crate::metrics::view::RunView;
 use sim_api::spec::ScenarioSpec;
 use sim_base::quantity::{canonical, parse_milli};
 use sim_base::{Duration, JobSetId, SimTime, TextId};
@@ -56,7 +57,8 @@ pub struct JobSetAdmission {
     pub jobset: JobSetId,
     /// Name of the LocalQueue.
     pub local_queue: String,
-    /// Times without quota, from the creation or the release of quota to the next reservation.
+    /// Times without admission: without quota, from the creation or the release of quota to the next reservation, and
+    /// with quota until all AdmissionChecks are ready.
     pub waits: Vec<AdmissionWait>,
     /// Times with quota.
     pub reservations: Vec<QuotaReservation>,
@@ -68,17 +70,30 @@ pub struct JobSetAdmission {
     pub finished: Option<SimTime>,
 }
 
-/// A wait for quota.
+/// A wait for quota or for AdmissionChecks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdmissionWait {
+    /// What the Workload waits for.
+    pub cause: WaitCause,
     /// Start of the wait.
     pub from: SimTime,
-    /// Reservation of quota; `None` if the run ended before.
+    /// Reservation of quota, or admission; `None` if the run ended before.
     pub until: Option<SimTime>,
-    /// Last reason of the condition QuotaReserved during the wait; empty if Kueue did not set one.
+    /// Last reason of the condition QuotaReserved during the wait; empty if Kueue did not set one. `AdmissionCheck` if
+    /// the wait is one for AdmissionChecks.
     pub reason: String,
-    /// Message of the condition.
+    /// Message of the condition, or the names of the AdmissionChecks.
     pub message: String,
+}
+
+/// What a Workload waits for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum WaitCause {
+    /// A reservation of quota, with a topology assignment if the pods need one.
+    #[default]
+    Quota,
+    /// AdmissionChecks; quota is reserved.
+    AdmissionChecks,
 }
 
 /// A time with reserved quota.
@@ -311,7 +326,11 @@ impl HistoryBuilder<'_> {
         if let WorkloadOfRun::JobSet(jobset) = owner
             && milli > 0
         {
+            let checks = checks_of(self.scenario, &queue);
             self.edit(jobset, |own| {
+                if let Some(wait) = own.open_wait().filter(|wait| wait.cause == WaitCause::AdmissionChecks) {
+                    wait.message = checks;
+                }
                 let Some(reservation) = own.open_reservation() else { return };
                 reservation.cluster_queue = queue;
                 let is_same = |held: &&mut HeldQuota| held.flavor == flavor && held.resource == resource;
@@ -323,6 +342,36 @@ impl HistoryBuilder<'_> {
         }
         self.changes.push(QuotaChange { at, owner, key, used });
     }
+}
+
+/// Returns the names of the AdmissionChecks of a ClusterQueue.
+fn checks_of(scenario: &ScenarioSpec, queue: &str) -> String {
+    let mut queues = scenario.kueue.iter().flat_map(|objects| &objects.cluster_queues);
+    let checks = queues.find(|known| known.name == queue).map(|known| &known.admission_checks);
+    let names = checks.into_iter().flatten().map(|rule| &*rule.name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Describes what a suspended JobSet waited for between two instants: the longest wait of its Workload, or a user.
+pub fn awaited(run: &RunView<'_>, jobset: JobSetId, from: SimTime, to: SimTime) -> String {
+    let Some(own) = run.admission_of(jobset) else {
+        return "spec.suspend to be set to false".to_owned();
+    };
+    let within = |wait: &AdmissionWait| wait.until.unwrap_or(to).min(to).0.saturating_sub(wait.from.max(from).0);
+    let longest = own.waits.iter().filter(|wait| within(wait) > 0).max_by_key(|wait| within(wait));
+    let Some(wait) = longest else {
+        return "the JobSet to be resumed".to_owned();
+    };
+    if wait.cause == WaitCause::AdmissionChecks {
+        return format!("AdmissionCheck {}", wait.message);
+    }
+    let next = own.reservations.iter().find(|reservation| Some(reservation.from) == wait.until);
+    let queue = match next.or(own.reservations.last()) {
+        Some(reservation) => format!("ClusterQueue {}", reservation.cluster_queue),
+        None => format!("LocalQueue {}", own.local_queue),
+    };
+    let wanted = if wait.message.contains("topology \"") { "a topology assignment" } else { "quota" };
+    format!("{wanted} of {queue}")
 }
 
 /// Formats an amount in thousandths as a Kubernetes quantity.
@@ -354,14 +403,15 @@ impl JobSetAdmission {
         let (reason, message) = texts;
         match condition {
             (WorkloadConditionType::QuotaReserved, true) => {
-                if let Some(wait) = self.open_wait() {
-                    wait.until = Some(at);
-                }
+                self.end_wait(at);
                 self.reservations.push(QuotaReservation { from: at, ..QuotaReservation::default() });
+                let (cause, reason) = (WaitCause::AdmissionChecks, "AdmissionCheck".to_owned());
+                self.waits.push(AdmissionWait { cause, from: at, reason, ..AdmissionWait::default() });
             }
             (WorkloadConditionType::QuotaReserved, false) => {
                 if let Some(reservation) = self.open_reservation() {
                     reservation.until = Some(at);
+                    self.end_wait(at);
                     self.waits.push(AdmissionWait { from: at, ..AdmissionWait::default() });
                 }
                 let is_final = reason != "PendingEvaluation";
@@ -373,6 +423,7 @@ impl JobSetAdmission {
                 if let Some(reservation) = self.open_reservation() {
                     reservation.admitted.get_or_insert(at);
                 }
+                self.end_wait(at);
             }
             (WorkloadConditionType::Evicted, true) => {
                 let was_ready = self.open_reservation().is_some_and(|reservation| {
@@ -386,16 +437,25 @@ impl JobSetAdmission {
         }
     }
 
-    /// Returns the time without quota up to the end of the run or of the Workload.
+    /// Ends the open wait. Nothing is kept of a wait for AdmissionChecks that took no time, because there were none.
+    fn end_wait(&mut self, at: SimTime) {
+        if self.open_wait().is_some_and(|wait| wait.cause == WaitCause::AdmissionChecks && wait.from == at) {
+            self.waits.pop();
+        } else if let Some(wait) = self.open_wait() {
+            wait.until = Some(at);
+        }
+    }
+
+    /// Returns the time without admission up to the end of the run or of the Workload.
     pub fn total_wait(&self, end: SimTime) -> Duration {
         let last = self.finished.unwrap_or(end);
         let of_wait = |wait: &AdmissionWait| wait.until.unwrap_or(last).since(wait.from).0;
         Duration(self.waits.iter().map(of_wait).sum())
     }
 
-    /// Returns the wait from the creation to the first reservation; `None` if there was none.
+    /// Returns the wait from the creation to the first admission; `None` if there was none.
     pub fn first_wait(&self) -> Option<Duration> {
-        let first = self.waits.first()?;
-        Some(first.until?.since(first.from))
+        let admitted = self.reservations.iter().find_map(|reservation| reservation.admitted)?;
+        Some(admitted.since(self.waits.first()?.from))
     }
 }

@@ -1,4 +1,4 @@
-//! The admission of JobSets by Kueue: waits for quota, reservations, borrowing, evictions and preemptions.
+//! The admission of JobSets by Kueue: waits for quota and AdmissionChecks, reservations, borrowing, evictions and preemptions.
 
 #![deny(missing_docs)]
 
@@ -9,7 +9,7 @@ pub mod summary;
 
 pub use history::{
     AdmissionFold, AdmissionHistory, AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaChange,
-    QuotaReservation, WorkloadEviction, WorkloadOfRun,
+    QuotaReservation, WaitCause, WorkloadEviction, WorkloadOfRun, awaited,
 };
 pub use lenders::NominalQuotas;
 pub use livelock::{PreemptionLoop, preemption_loops};

@@ -12,10 +12,10 @@ pub struct AdmissionSummary {
     pub local_queue: String,
     /// Name of the ClusterQueue; empty if quota was never reserved.
     pub cluster_queue: String,
-    /// Seconds without quota.
+    /// Seconds without admission.
     #[serde(rename = "wait_s")]
     pub wait: f64,
-    /// Waits for quota.
+    /// Waits for quota and for AdmissionChecks.
     pub waits: Vec<WaitSummary>,
     /// Reservations of quota.
     pub reservations: Vec<ReservationSummary>,
@@ -25,18 +25,18 @@ pub struct AdmissionSummary {
     pub preempted: Vec<PreemptionSummary>,
 }
 
-/// One wait for quota.
+/// One wait for quota or for AdmissionChecks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WaitSummary {
     /// Start in seconds of virtual time.
     #[serde(rename = "from_s")]
     pub from: f64,
-    /// Reservation of quota; null if the run ended before.
+    /// Reservation of quota, or admission; null if the run ended before.
     #[serde(rename = "until_s")]
     pub until: Option<f64>,
-    /// Last reason of the condition QuotaReserved.
+    /// Last reason of the condition QuotaReserved, or `AdmissionCheck`.
     pub reason: String,
-    /// Message of the condition.
+    /// Message of the condition, or the names of the AdmissionChecks.
     pub message: String,
 }
 

@@ -4,6 +4,7 @@ use super::path::CriticalPath;
 use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
+use crate::metrics::admission;
 use crate::metrics::view::RunView;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED};
@@ -60,7 +61,7 @@ pub fn span_bottlenecks(run: &RunView<'_>, restart: &RestartMetrics) -> Vec<Bott
     let gate = |span: RestartSpan| BottleneckShare {
         gate: sums(&restart.path, span.from, span.to)
             .first()
-            .map(|sum| named(run, restart_owner(restart), sum, span.duration())),
+            .map(|sum| named(run, &PathOwner::new(restart, span.from, span.to), sum, span.duration())),
         span,
     };
     restart.spans().into_iter().map(gate).collect()
@@ -74,7 +75,8 @@ pub fn restart_bottlenecks(run: &RunView<'_>, restart: &RestartMetrics) -> Vec<R
     };
     let long = |(_, time): &&(WaitKind, Duration)| time.0 >= most.0 / 100 * AS_LONG;
     let longest = sums.iter().take(2).filter(long);
-    longest.map(|sum| named(run, restart_owner(restart), sum, restart.total())).collect()
+    let owner = PathOwner::new(restart, restart.start, restart.end);
+    longest.map(|sum| named(run, &owner, sum, restart.total())).collect()
 }
 
 /// Returns the time on the path between two instants by subject of the wait, longest first; ties by first occurrence.
@@ -99,30 +101,42 @@ pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
         WaitKind::Shared(resource) => resource.as_str().to_owned(),
         WaitKind::ApiServer => "API server latency".to_owned(),
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, 1), 1),
+        WaitKind::Admission => "admission of the JobSet".to_owned(),
         WaitKind::DeadEnd => "an event that never occurs".to_owned(),
     };
     sums.into_iter().map(|(what, time)| (name(what), time)).collect()
 }
 
-/// Returns the longest wait of any path, or `None` if the path is empty.
-pub fn longest(run: &RunView<'_>, path: &CriticalPath, whose: (JobSetId, u32)) -> Option<RestartBottleneck> {
-    let (first, last) = (path.steps.first()?, path.steps.last()?);
-    let sums = sums(path, first.from, last.to);
-    Some(named(run, whose, sums.first()?, path.total()))
+/// Returns the longest wait of any path, or `None` if the path is empty. `pods` is the number of pods that the path is
+/// about.
+pub fn longest(run: &RunView<'_>, path: &CriticalPath, jobset: JobSetId, pods: u32) -> Option<RestartBottleneck> {
+    let (from, to) = (path.steps.first()?.from, path.steps.last()?.to);
+    let sums = sums(path, from, to);
+    Some(named(run, &PathOwner { jobset, pods, from, to }, sums.first()?, path.total()))
 }
 
-/// Returns the JobSet of a restart and its number of pods.
-fn restart_owner(restart: &RestartMetrics) -> (JobSetId, u32) {
-    (restart.jobset, restart.pods)
+/// What a part of a path is about.
+struct PathOwner {
+    jobset: JobSetId,
+    pods: u32,
+    from: SimTime,
+    to: SimTime,
+}
+
+impl PathOwner {
+    fn new(restart: &RestartMetrics, from: SimTime, to: SimTime) -> PathOwner {
+        PathOwner { jobset: restart.jobset, pods: restart.pods, from, to }
+    }
 }
 
 fn named(
-    run: &RunView<'_>, whose: (JobSetId, u32), &(what, time): &(WaitKind, Duration), complete: Duration,
+    run: &RunView<'_>, owner: &PathOwner, &(what, time): &(WaitKind, Duration), complete: Duration,
 ) -> RestartBottleneck {
-    RestartBottleneck { what, name: name(run, whose, what), time, share: time.0 as f64 / (complete.0 as f64).max(1.0) }
+    RestartBottleneck { what, name: name(run, owner, what), time, share: time.0 as f64 / (complete.0 as f64).max(1.0) }
 }
 
-fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> String {
+fn name(run: &RunView<'_>, owner: &PathOwner, what: WaitKind) -> String {
+    let pods = owner.pods;
     match what {
         WaitKind::Shared(resource) => match capacity(run, resource).filter(|c| !c.is_empty()) {
             Some(capacity) => format!("{} at {capacity}", resource.as_str()),
@@ -130,8 +144,9 @@ fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> S
         },
         WaitKind::ApiServer => "API server latency".to_owned(),
         WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
+        WaitKind::Admission => admission::awaited(run, owner.jobset, owner.from, owner.to),
         WaitKind::DeadEnd => {
-            let jobset = run.names.jobset(jobset);
+            let jobset = run.names.jobset(owner.jobset);
             run.outcome.blocked_reason(jobset).unwrap_or(RUN_ENDED).to_owned()
         }
     }

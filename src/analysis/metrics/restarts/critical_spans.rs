@@ -8,7 +8,7 @@ use super::path::{CriticalPath, PathPart, PathStep};
 use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
-use crate::{format, metrics::view::RunView};
+use crate::{format, metrics::admission, metrics::view::RunView};
 use sim_base::{Duration, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
@@ -83,6 +83,7 @@ fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -
     let of = subject(run, witness, step);
     match (step.part, step.waited) {
         (PathPart::Open, _) => format!("no further event for {of}"),
+        (PathPart::Admission, _) => format!("{of} is suspended"),
         (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
         (_, waited) => waits::doing(waited).replace("{of}", &of),
     }
@@ -92,6 +93,10 @@ fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods
     match WaitKind::from_step(step) {
         WaitKind::Shared(resource) => describe_shared_wait(run, step, resource),
         WaitKind::ApiServer => "the API server's response".to_owned(),
+        WaitKind::Admission => match step.about {
+            TicketSubject::JobSet(jobset) => admission::awaited(run, jobset, step.from, step.to),
+            _ => "admission".to_owned(),
+        },
         WaitKind::DeadEnd => match step.about {
             TicketSubject::JobSet(jobset) => {
                 let name = run.names.jobset(jobset);

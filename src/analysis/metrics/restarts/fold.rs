@@ -9,10 +9,10 @@ use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, Restart
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
 use sim_api::spec::ScenarioSpec;
-use sim_base::{JobSetId, PodId, SimTime, row_or_default};
+use sim_base::{JobSetId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome, SegmentOutcome,
-    SimulationRecord, WorkTicket,
+    SimulationRecord, WorkTicket, WorkloadConditionType,
 };
 
 pub struct RestartFold {
@@ -132,6 +132,10 @@ impl RestartFold {
         state.awaited = (shape == RestartScope::InPlaceRestart).then_some(attempt);
         let restart = state.open.as_mut()?;
         restart.became(shape);
+        if shape != RestartScope::RestartJob {
+            // Every pod becomes ready again: those that were ready in an earlier attempt as well.
+            restart.pods = 0;
+        }
         restart.attempt = attempt;
         Some(restart)
     }
@@ -146,6 +150,7 @@ impl RestartFold {
     fn close_restart(&mut self, jobset: JobSetId, ending: RestartOutcome, path: CriticalPath) {
         let now = self.now;
         self.end_capacity_wait(jobset);
+        self.resumed(jobset);
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
         };
@@ -165,6 +170,9 @@ impl RestartFold {
                 if early { (state.ready_since, RestartOutcome::Ready) } else { (now, ending) };
             restart.path = path;
             restart.path.truncate(restart.end);
+            for &(from, to) in &restart.queue {
+                restart.path.wait_for_admission(from, to, jobset);
+            }
             self.finished.push(restart);
             state.last = self.finished.len();
         }
@@ -232,6 +240,9 @@ impl RestartFold {
             Body::JobSetCondition { jobset, kind, status, .. } => {
                 self.condition(jobset, kind, status);
             }
+            Body::WorkloadCondition { jobset, kind: WorkloadConditionType::Evicted, status: true, reason, .. } => {
+                self.evicted(jobset, reason);
+            }
             _ => {}
         }
     }
@@ -240,13 +251,15 @@ impl RestartFold {
         use JobSetConditionType::*;
         let now = self.now;
         match (kind, status) {
-            (Completed | Failed | Suspended, true) => {
+            (Completed | Failed, true) => {
                 self.end(jobset, RestartOutcome::JobSetEnded);
                 let state = row_or_default(&mut self.jobsets, jobset.ix());
                 // From here on the JobSet is meant to be unready, so that is not a restart.
                 state.was_ready = false;
-                state.over |= kind != Suspended;
+                state.over = true;
             }
+            (Suspended, true) => self.suspended(jobset),
+            (Suspended, false) => self.resumed(jobset),
             (RestartingJobSet, false) => {
                 let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
                     return;
@@ -257,6 +270,46 @@ impl RestartFold {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Handles an eviction by Kueue: it interrupts a JobSet whose pods were ready. It is not the cause of a restart that
+    /// is already open.
+    fn evicted(&mut self, jobset: JobSetId, reason: TextId) {
+        if self.jobsets.get(jobset.ix()).is_some_and(|state| state.was_ready) {
+            self.open(jobset, self.now, RestartCause { kind: CauseKind::Evicted { reason }, ..RestartCause::UNKNOWN });
+        }
+    }
+
+    /// Handles the suspension of a JobSet: an open restart waits until the JobSet is resumed.
+    fn suspended(&mut self, jobset: JobSetId) {
+        let now = self.now;
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
+        let is_interrupted = state.was_ready || state.confirmed;
+        if let Some(restart) = state.open.as_mut()
+            && is_interrupted
+        {
+            restart.became(RestartScope::Resume);
+            state.confirmed = true;
+            state.awaited = None;
+            state.suspended_since.get_or_insert(now);
+        } else {
+            // From here on the JobSet is meant to be unready, so that is not a restart.
+            state.was_ready = false;
+            state.open = None;
+        }
+    }
+
+    /// The JobSet is not suspended any more, or its restart ends.
+    fn resumed(&mut self, jobset: JobSetId) {
+        let now = self.now;
+        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
+            return;
+        };
+        if let (Some(since), Some(restart)) = (state.suspended_since.take(), state.open.as_mut())
+            && since < now
+        {
+            restart.queue.push((since, now));
         }
     }
 
@@ -432,7 +485,13 @@ impl RecordSink for RestartFold {
                 }
                 self.troubles.fault(record, index, node, pod);
             }
-            _ => self.jobset_record(&record.body),
+            _ => {
+                // The submission of another JobSet can lead to a preemption, like a fault.
+                if self.with_paths && matches!(record.body, Body::JobSetCreated { .. }) {
+                    self.note_fault();
+                }
+                self.jobset_record(&record.body);
+            }
         }
         if self.with_paths {
             self.note_newest(record, names);

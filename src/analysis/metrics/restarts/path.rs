@@ -3,7 +3,7 @@
 //! Built by following tickets back to their parents. Steps have no gaps and add up to the duration of the restart, to
 //! the nanosecond.
 
-use sim_base::{Duration, SimTime};
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{NO_TICKET, TicketSubject, TicketWait, WorkTicket};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum PathPart {
     Whole,
     /// Time without further progress until the end of the run.
     Open,
+    /// The JobSet is suspended; what happens to other objects meanwhile is not part of the path.
+    Admission,
 }
 
 impl PathStep {
@@ -83,6 +85,22 @@ impl CriticalPath {
         if open.to > open.from {
             self.steps.push(open);
         }
+    }
+
+    /// Replaces the part of the path within [from, to] by one wait of the JobSet for admission.
+    pub fn wait_for_admission(&mut self, from: SimTime, to: SimTime, jobset: JobSetId) {
+        let (Some(first), Some(last)) = (self.steps.first(), self.steps.last()) else {
+            return;
+        };
+        let (from, to) = (from.max(first.from), to.min(last.to));
+        if from >= to {
+            return;
+        }
+        let before = self.steps.iter().filter(|s| s.from < from).map(|s| PathStep { to: s.to.min(from), ..*s });
+        let after = self.steps.iter().filter(|s| s.to > to).map(|s| PathStep { from: s.from.max(to), ..*s });
+        let about = TicketSubject::JobSet(jobset);
+        let wait = PathStep { from, to, waited: TicketWait::Script, part: PathPart::Admission, about };
+        self.steps = before.chain([wait]).chain(after).collect();
     }
 
     /// Removes the part of the path after `end`.

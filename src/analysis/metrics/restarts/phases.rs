@@ -30,7 +30,7 @@ phases! {
     Terminate => "terminate",
     /// Jobs and pods are created again.
     Recreate => "recreate",
-    /// The JobSet waits for admission; always zero without a queueing system.
+    /// The JobSet is suspended: it waits for admission by Kueue, or until a user resumes it.
     Queue => "queue",
     /// No node fits some pod until a node is repaired, replaced or released.
     Capacity => "capacity",

@@ -5,7 +5,7 @@
 #![deny(missing_docs)]
 
 use super::path::CriticalPath;
-use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
 use sim_engine::record::{DeletionActor, SegmentOutcome};
 
 macro_rules! milestones {
@@ -93,6 +93,8 @@ pub enum RestartScope {
     InPlaceRestart,
     /// One Job was deleted and created again (action RestartJob).
     RestartJob,
+    /// Every Job was suspended, which deletes its pods, and resumed.
+    Resume,
     /// Every Job was deleted and created again.
     Recreate,
 }
@@ -121,6 +123,11 @@ pub enum CauseKind {
     PodFailed {
         /// Exit code of its container.
         exit_code: i32,
+    },
+    /// Kueue evicted the Workload of the JobSet.
+    Evicted {
+        /// Reason of the condition Evicted.
+        reason: TextId,
     },
     /// The restart was counted before any failure was recorded.
     Unknown,
@@ -160,7 +167,7 @@ impl RestartCause {
 pub enum RestartOutcome {
     /// Every pod became ready again.
     Ready,
-    /// The JobSet completed, failed, was suspended or was deleted before that.
+    /// The JobSet completed, failed or was deleted before that.
     JobSetEnded,
     /// The run ended before that.
     Unfinished,
@@ -200,6 +207,8 @@ pub struct RestartMetrics {
     pub at: [SimTime; Milestone::COUNT],
     /// Times in which pods waited for a node to be repaired, replaced or released, in order and disjoint.
     pub capacity: Vec<(SimTime, SimTime)>,
+    /// Times in which the JobSet was suspended and waited to be admitted or resumed, in order and disjoint.
+    pub queue: Vec<(SimTime, SimTime)>,
     /// Critical path of the restart.
     pub path: CriticalPath,
     /// Next segment of its training job, if the JobSet has one.
@@ -222,6 +231,7 @@ impl RestartMetrics {
             pods: 0,
             at,
             capacity: Vec::new(),
+            queue: Vec::new(),
             path: CriticalPath::default(),
             next: None,
         }

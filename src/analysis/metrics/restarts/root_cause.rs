@@ -80,6 +80,8 @@ pub struct JobSetState {
     /// Time since which the JobSet has not been ready; `None` while it is, and before its pods were first required.
     pub unready_since: Option<SimTime>,
     pub capacity: CapacityWait,
+    /// Time since which the JobSet of an open restart has been suspended.
+    pub suspended_since: Option<SimTime>,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
 }

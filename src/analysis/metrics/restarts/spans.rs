@@ -6,7 +6,7 @@
 
 use super::phases::Phase;
 use super::restart::{RestartMetrics, RestartOutcome};
-use super::steps::{CAPACITY, RestartStep, steps_of};
+use super::steps::{CAPACITY, QUEUE, RestartStep, steps_of};
 use sim_base::{Duration, SimTime};
 
 /// Contiguous part of a restart.
@@ -32,14 +32,14 @@ impl RestartSpan {
     }
 }
 
-/// Replaces the part of the spans within [from, to] by one span of the phase Capacity.
-fn insert_capacity(spans: Vec<RestartSpan>, (from, to): (SimTime, SimTime)) -> Vec<RestartSpan> {
+/// Replaces the part of the spans within a wait by the wait.
+fn insert(spans: Vec<RestartSpan>, wait: RestartSpan) -> Vec<RestartSpan> {
+    let RestartSpan { from, to, .. } = wait;
     let before = spans.iter().filter(|s| s.from < from);
     let before = before.map(|s| RestartSpan { to: s.to.min(from), ..*s });
     let after = spans.iter().filter(|s| s.to > to || (s.from == s.to && s.from >= to));
     let after = after.map(|s| RestartSpan { from: s.from.max(to), ..*s });
-    let step = &CAPACITY;
-    before.chain([RestartSpan { step, from, to }]).chain(after).collect()
+    before.chain([wait]).chain(after).collect()
 }
 
 impl RestartMetrics {
@@ -70,10 +70,9 @@ impl RestartMetrics {
             let step = &steps[next.min(steps.len() - 1)];
             spans.push(RestartSpan { step, from: cursor, to: self.end });
         }
-        for &wait in &self.capacity {
-            spans = insert_capacity(spans, wait);
-        }
-        spans
+        let capacity = self.capacity.iter().map(|&(from, to)| RestartSpan { step: &CAPACITY, from, to });
+        let queue = self.queue.iter().map(|&(from, to)| RestartSpan { step: &QUEUE, from, to });
+        capacity.chain(queue).fold(spans, insert)
     }
 
     /// Returns the time per phase, in the order of `Phase::ALL`. The phases up to `Barrier` add up to `total()`; the

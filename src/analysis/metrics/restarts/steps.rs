@@ -31,6 +31,9 @@ macro_rules! step {
 /// Step of the times in which pods wait for capacity, whatever the shape of the restart.
 pub(crate) static CAPACITY: RestartStep = step!(Capacity, [], "pods wait for a node to return or become free");
 
+/// Step of the times in which the JobSet is suspended, whatever the shape of the restart.
+pub(crate) static QUEUE: RestartStep = step!(Queue, [], "JobSet waits for admission");
+
 static RECREATE: [RestartStep; 9] = [
     step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
     step!(Terminate, [FailureTarget], "Job controller stops the sibling pods"),
@@ -67,6 +70,14 @@ static POD_REPLACEMENT: [RestartStep; 5] = [
     step!(Start, [], "containers start"),
 ];
 
+static RESUME: [RestartStep; 5] = [
+    step!(Detect, [PodFailed, PodDeleting], "failure or eviction leads to the deletion of pods"),
+    step!(Terminate, [LastOldPodGone], "pods of the suspended Jobs end"),
+    step!(Recreate, [LastPodCreated], "Job controller creates {pods} pods"),
+    step!(Schedule, [LastPodBound], "scheduler binds the last pods"),
+    step!(Start, [], "containers start"),
+];
+
 static CONTAINER_RESTART: [RestartStep; 2] =
     [step!(Detect, [FirstContainersRestarting], "kubelet notices the exit"), step!(Start, [], "container restarts")];
 
@@ -74,6 +85,7 @@ static CONTAINER_RESTART: [RestartStep; 2] =
 pub fn steps_of(shape: RestartScope) -> &'static [RestartStep] {
     match shape {
         RestartScope::Recreate | RestartScope::RestartJob => &RECREATE,
+        RestartScope::Resume => &RESUME,
         RestartScope::InPlaceRestart => &IN_PLACE,
         RestartScope::PodReplacement => &POD_REPLACEMENT,
         RestartScope::ContainerRestart => &CONTAINER_RESTART,
