@@ -1,4 +1,5 @@
-//! The admission of JobSets by Kueue: waits for quota and AdmissionChecks, reservations, borrowing, evictions and preemptions.
+//! The admission of JobSets by Kueue: waits for quota and AdmissionChecks, reservations, borrowing, evictions and
+//! preemptions.
 
 #![deny(missing_docs)]
 

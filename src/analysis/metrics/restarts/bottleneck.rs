@@ -107,15 +107,15 @@ pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
     sums.into_iter().map(|(what, time)| (name(what), time)).collect()
 }
 
-/// Returns the longest wait of any path, or `None` if the path is empty. `pods` is the number of pods that the path is
-/// about.
+/// Returns the longest wait of any path, or `None` if the path is empty. `pods` is the number of pods that the path
+/// starts.
 pub fn longest(run: &RunView<'_>, path: &CriticalPath, jobset: JobSetId, pods: u32) -> Option<RestartBottleneck> {
     let (from, to) = (path.steps.first()?.from, path.steps.last()?.to);
     let sums = sums(path, from, to);
     Some(named(run, &PathOwner { jobset, pods, from, to }, sums.first()?, path.total()))
 }
 
-/// What a part of a path is about.
+/// The JobSet and the time of a part of a path.
 struct PathOwner {
     jobset: JobSetId,
     pods: u32,

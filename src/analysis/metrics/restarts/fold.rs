@@ -273,8 +273,8 @@ impl RestartFold {
         }
     }
 
-    /// Handles an eviction by Kueue: it interrupts a JobSet whose pods were ready. It is not the cause of a restart that
-    /// is already open.
+    /// Handles an eviction by Kueue: it interrupts a JobSet whose pods were ready. It is not the cause of a restart
+    /// that is already open.
     fn evicted(&mut self, jobset: JobSetId, reason: TextId) {
         if self.jobsets.get(jobset.ix()).is_some_and(|state| state.was_ready) {
             self.open(jobset, self.now, RestartCause { kind: CauseKind::Evicted { reason }, ..RestartCause::UNKNOWN });
