@@ -352,7 +352,7 @@ pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
         return true;
     }
     let mut jobsets = scenario.jobsets.iter().flat_map(|s| &s.jobset.spec.replicated_jobs);
-    if jobsets.any(|rj| rj.template.template.spec.has_terms_or_ports) {
+    if jobsets.any(|rj| !rj.template.template.spec.terms.is_empty()) {
         return true;
     }
     let mut actions = scenario.faults.iter().map(|f| &f.action);

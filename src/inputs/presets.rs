@@ -117,6 +117,12 @@ pub fn timing() -> TimingSpec {
             per_node: fixed("schedulerPerNode"),
             per_feasible_node: fixed("schedulerPerFeasibleNode"),
             affinity_per_node: fixed("schedulerAffinityPerNode"),
+            preferred_per_node: fixed("schedulerPreferredPerNode"),
+            existing_term: fixed("schedulerExistingTerm"),
+            node_affinity: fixed("schedulerNodeAffinity"),
+            hard_spread_per_node: fixed("schedulerHardSpreadPerNode"),
+            soft_spread_per_node: fixed("schedulerSoftSpreadPerNode"),
+            per_claim: fixed("schedulerPerClaim"),
         },
     }
 }

@@ -589,3 +589,33 @@ fn the_priority_of_a_workload_is_that_of_a_class() {
         assert_eq!(is_preempted_by(pod, &classes), expected, "{situation}");
     }
 }
+
+/// Pods of a Workload with a topology assignment, decided by kube-scheduler's plugins, because a pod has a host port.
+#[test]
+fn the_plugins_read_the_node_selector_of_the_topology_ungater() {
+    let read = |name: &str| {
+        std::fs::read_to_string(support::root().join("scenarios/manifests").join(name))
+            .unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (queues, slice) = (read("kueue-topology.yaml"), read("kueue-slice.yaml"));
+    let other = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: aaa}\nspec: {replicatedJobs: [{name: w, \
+                 template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1', ports: \
+                 [{containerPort: 80, hostPort: 80}]}]}}}}}]}\n";
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: t}\ntopology: small-16\nobjects: \
+                    [{manifest: queues.yaml}]\njobSets: [{manifest: slice.yaml}, {manifest: other.yaml}]\nstop: {at: 1h}\n";
+    let files = [("queues.yaml", &*queues), ("slice.yaml", &*slice), ("other.yaml", other)];
+    let scenario = support::parse_with(scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let bound = checker.records.iter().filter_map(|record| match record.body {
+        Body::PodBound { node, .. } => Some(names.nodes[node.ix()].clone()),
+        _ => None,
+    });
+    let mut bound: Vec<String> = bound.collect();
+    bound.sort();
+    let pool: Vec<&str> = bound.iter().map(String::as_str).filter(|node| *node < "node-04").collect();
+    assert!(pool.len() >= 3, "the three pods of the slice are in one node pool: {bound:?}");
+}

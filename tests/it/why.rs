@@ -136,6 +136,55 @@ fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
 }
 
 #[test]
+fn a_jobset_that_is_ready_but_can_never_end_is_blocked_by_the_pod_on_the_dead_node() {
+    // Without a failure policy and with a spare node, the pod is replaced; the dead pod keeps the Job from ending.
+    let scenario =
+        DEAD.replace("stop: {at: 6h}", "containers: [{runFor: 1h}]\nstop: {at: 6h, when: AllJobSetsFinished}");
+    let pods = "parallelism: 3, completions: 3";
+    let jobset = jobset("suspend: false", pods)
+        .replace("podReplacementPolicy: Failed, ", "")
+        .replace("backoffLimit: 0", "backoffLimit: 3");
+    let why = explain_texts(&scenario, &jobset, &WhyRequest::default());
+    let blocked = why.blocked.expect("the JobSet is blocked");
+    assert!(blocked.condition.contains("pod a-w-0-1 is terminating on node n-"), "{}", blocked.condition);
+    let (setting, _) = blocked.change.expect("a change resolves the block");
+    assert_eq!(setting.lever, "repair of the lost node");
+}
+
+/// Three racks of two nodes. With this seed, a leader pod goes into the rack without the deleted node.
+const RACKS: &str = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: racks}
+jobSets: [{manifest: jobset.yaml}]
+controlPlane: {kubeScheduler: {ties: InOrder}}
+topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: "n{pool}-{node}", count: 3, nodesPerIsland: 2, allocatable: {cpu: 8, memory: 64Gi}, labels: {rack: "r{pool}"}}]}
+faults:
+  - {at: 10m, deleteNode: {ofPod: a-w-0-1, alias: lost}}
+  - {at: 5h, newNode: {alias: lost}}
+stop: {at: 6h}
+seed: 2
+"#;
+
+#[test]
+fn a_wait_for_capacity_names_idle_racks_and_tries_a_spare_node_and_a_cordon() {
+    let jobset = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 2, completions: 2")
+        .replace("name: a}", "name: a, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}")
+        .replace("  - name: w\n", "  - name: w\n    replicas: 2\n");
+    let why = explain_texts(RACKS, &jobset, &WhyRequest::default());
+    let idle = why.idle_domains.expect("a rack is free");
+    assert_eq!((idle.topology_key.as_str(), idle.free, idle.missing), ("rack", 1, 1), "{idle:?}");
+    assert_eq!(idle.incomplete, [idle.domain.clone()], "{idle:?}");
+    for lever in ["cordon of incomplete domains", "spare node in each domain", "repair of the lost node"] {
+        let ends = |w: &&why::WhatIf| w.setting.lever == lever;
+        let what_if = why.what_if.iter().find(ends).unwrap_or_else(|| panic!("{lever}: {:?}", why.what_if));
+        assert!(what_if.takes.seconds() < 600.0, "{lever}: {what_if:?}");
+    }
+    let waits = why.spans.iter().find(|span| span.waited_for.starts_with("no node fits")).expect("a wait");
+    assert!(!waits.waited_for.contains("removed"), "a wait does not end with a loss: {}", waits.waited_for);
+}
+
+#[test]
 fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
     let faults =
         DEAD.replace("{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}", "{at: 10m, containerExit: {pod: a-w-0-1}}");
@@ -397,12 +446,18 @@ fn the_options_jobset_and_at_select_a_wait_for_admission() {
 }
 
 #[test]
-fn the_restart_and_the_pod_of_a_pending_workload_cannot_be_given_with_a_jobset() {
-    for option in [["--restart", "1"], ["--pod", "train-slices-0-0"]] {
-        let arguments = [&["why", "scenarios/kueue.yaml", "--jobset", "train"][..], &option].concat();
+fn a_pod_cannot_be_given_with_a_jobset_but_the_number_of_its_restart() {
+    let explained = |option: [&str; 2]| {
+        let arguments = [&["why", "scenarios/kueue.yaml", "--path-only", "--jobset", "train"][..], &option].concat();
         let output = program(&arguments).output().expect("a program");
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains("cannot be used with"), "{message}");
-    }
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let (code, text) = explained(["--pod", "train-slices-0-0"]);
+    assert!(code == Some(2) && text.contains("cannot be used with"), "{text}");
+    let (code, text) = explained(["--restart", "1"]);
+    assert!(code == Some(0) && text.starts_with("Restart 1 of JobSet train (Resume"), "{text}");
+    assert!(text.contains("cause: Kueue evicted the JobSet (Preempted)"), "{text}");
+    let (code, text) = explained(["--restart", "2"]);
+    assert!(code == Some(2), "{text}");
 }

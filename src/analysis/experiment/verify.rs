@@ -34,7 +34,7 @@ pub fn verify(again: &mut SimulationInput, view: &RunView<'_>, limits: &Replicat
     }
     let ledger = &outcome.ledger;
     let booked: u128 = ledger.accelerator_ns.iter().sum();
-    let installed = u128::from(ledger.accelerators) * u128::from(outcome.end.0);
+    let installed = ledger.installed_ns;
     if booked != installed {
         return Err(NotVerified::Differs(format!(
             "the ledger accounts for {booked} of {installed} accelerator-nanoseconds"

@@ -89,6 +89,12 @@ pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
         half("schedulerPerNode", cost.per_node),
         half("schedulerPerFeasibleNode", cost.per_feasible_node),
         half("schedulerAffinityPerNode", cost.affinity_per_node),
+        half("schedulerPreferredPerNode", cost.preferred_per_node),
+        half("schedulerExistingTerm", cost.existing_term),
+        half("schedulerNodeAffinity", cost.node_affinity),
+        half("schedulerHardSpreadPerNode", cost.hard_spread_per_node),
+        half("schedulerSoftSpreadPerNode", cost.soft_spread_per_node),
+        half("schedulerPerClaim", cost.per_claim),
     ];
     non_empty([all.into_iter().flatten().collect()])
 }
@@ -130,6 +136,35 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
         all.push(vec![set("topology", written_topology(&more).to_string())]);
     }
     all
+}
+
+/// Adds a node to each island of a pool, if a Job waits for a node in its domain.
+pub fn spares_in_domains(facts: &RunFacts) -> EditSettings {
+    if facts.of_manifests || !facts.waits_for(TicketWait::Unschedulable) {
+        return Vec::new();
+    }
+    let topology = &facts.scenario.topology;
+    let mut all = Vec::new();
+    for (i, pool) in topology.pools.iter().enumerate().filter(|(_, pool)| pool.nodes_per_island > 1).take(3) {
+        all.push(vec![set(format!("topology.pools[{i}].nodesPerIsland"), (pool.nodes_per_island + 1).to_string())]);
+        let mut more = topology.clone();
+        more.pools[i].nodes_per_island += 1;
+        all.push(vec![set("topology", written_topology(&more).to_string())]);
+    }
+    all
+}
+
+/// Cordons the domains with missing nodes, so that no leader pod is placed there.
+pub fn cordoned_domains(facts: &RunFacts) -> EditSettings {
+    let (Some(idle), Some(first)) = (facts.idle, facts.path.steps.first()) else {
+        return Vec::new();
+    };
+    let at = first.from.0.div_ceil(time::NANOS_PER_SECOND);
+    let cordon = |(i, domain): (usize, &String)| {
+        let value = format!("{{at: {at}s, cordonNode: {{label: \"{}={domain}\"}}}}", idle.topology_key);
+        set(format!("faults.{}", facts.in_file + i), value)
+    };
+    vec![idle.incomplete.iter().enumerate().map(cordon).collect()]
 }
 
 /// Lets spares take over at once, if pods wait for capacity.

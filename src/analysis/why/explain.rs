@@ -4,6 +4,7 @@
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet};
 use super::facts::RunFacts;
+use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
 use super::no_answer::NoAnswer;
 use super::trials::TrialTarget;
@@ -103,6 +104,8 @@ pub struct WhyExplanation {
     /// Changes that could not be simulated, with the reason.
     pub not_tried: Vec<(LeverSetting, String)>,
     pub blocked: Option<BlockedJobSet>,
+    /// Whole domains that stay free while pods wait for a node.
+    pub idle_domains: Option<IdleDomains>,
     /// Whether the pods of some JobSet were never all placed.
     pub unplaced: bool,
     /// Pods of the subject that have no node, with the reasons.
@@ -121,7 +124,7 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
         Err(why) => return unplaceable(load, request, &loaded, seed, &why),
     };
     simulation.set_explains_placement(true);
-    let folds = MetricFolds::new(&scenario, false);
+    let folds = MetricFolds::new(&scenario, true);
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
     let matching = case.find(&mut simulation, witness)?;
@@ -148,6 +151,7 @@ fn unplaceable(
         fired: &[],
         in_file: loaded.scenario.faults.len().saturating_sub(request.extra_faults),
         silent: None,
+        idle: None,
         blocked: true,
         failed: false,
         unplaced: true,
@@ -173,6 +177,7 @@ fn unplaceable(
         no_help: Vec::new(),
         not_tried: Vec::new(),
         blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), format!("{why:#}"))),
+        idle_domains: None,
         unplaced: true,
         placement: why.0.iter().filter_map(never_fitting_pods).collect(),
     };
@@ -213,7 +218,7 @@ impl<'c> WhyCase<'c> {
     fn find(
         &self, simulation: &mut SimulationInput, witness: RestartBlocker,
     ) -> Result<CandidateImprovement<'c>, NoAnswer> {
-        let restarts = &self.replication.folded.restarts;
+        let all = &self.replication.folded.restarts;
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
         }
@@ -221,17 +226,19 @@ impl<'c> WhyCase<'c> {
             let mut all = r.outcome.jobsets.iter();
             all.position(|o| o.terminal_state == "Failed")
         };
+        let request = self.named_jobset()?;
+        let is_asked = |restart: &RestartMetrics| request.is_none_or(|jobset| restart.jobset == jobset);
+        let restarts: Vec<usize> = (0..all.len()).filter(|at| is_asked(&all[*at])).collect();
         let number = match self.asked.restart {
             Some(n) if n == 0 || n > restarts.len() => {
                 return Err(NoAnswer::NoSuchRestart { number: n, restarts: restarts.len() as u64 });
             }
-            Some(n) => Some(n - 1),
-            None => restart::longest(restarts),
+            Some(n) => Some(restarts[n - 1]),
+            None => restart::longest(all),
         };
         let jobset_failed = failed(&self.run());
-        let request = self.named_jobset()?;
-        let pending = blocked::without_quota(simulation, request).filter(|_| self.asked.restart.is_none());
-        if let Some(jobset) = pending.or(request) {
+        let pending = blocked::without_quota(simulation, request);
+        if let Some(jobset) = pending.or(request).filter(|_| self.asked.restart.is_none()) {
             return Ok(self.start(simulation, jobset));
         }
         match number {
@@ -321,9 +328,13 @@ impl<'c> WhyCase<'c> {
             return self.waiting(jobset, wait.from, witness);
         }
         let title = match way.ready {
-            Some(_) => format!(
-                "Start of JobSet {name}: {takes} from its creation until every pod was ready (the run has no restart)"
-            ),
+            Some(_) => {
+                let restarts = match run.restarts_of(jobset).count() {
+                    0 => "it has no restart".to_owned(),
+                    n => format!("it has {}, see --restart", format::count(n as u64, "restart")),
+                };
+                format!("Start of JobSet {name}: {takes} from its creation until every pod was ready ({restarts})")
+            }
             None if way.created.is_none() => format!("Start of JobSet {name}: it was never created"),
             None => format!("Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"),
         };
@@ -430,7 +441,8 @@ impl<'c> WhyCase<'c> {
     fn answer(&self, load: &ScenarioLoader<'_>, result: CandidateImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
         let CandidateImprovement { subject, path, restart, target, blocked, witness } = result;
-        let silent = silent_nodes(&run, &witness, &path, restart);
+        let silent = silent_nodes(&run, &witness, (&path, restart), blocked.is_some());
+        let idle_domains = IdleDomains::find(&run, &path, &witness);
         let facts = RunFacts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
@@ -438,6 +450,7 @@ impl<'c> WhyCase<'c> {
             fired: &witness.fired,
             in_file: self.loaded.scenario.faults.len().saturating_sub(self.asked.extra_faults),
             silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
+            idle: idle_domains.as_ref(),
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
             unplaced: false,
@@ -455,6 +468,7 @@ impl<'c> WhyCase<'c> {
             no_help: Vec::new(),
             not_tried: Vec::new(),
             blocked,
+            idle_domains: idle_domains.clone(),
             unplaced: run.never_placed().is_some(),
             placement: Vec::new(),
         };
@@ -478,15 +492,16 @@ impl<'c> WhyCase<'c> {
 }
 
 /// Returns the names of the unresponsive nodes that the path waits for, and the time since when. The node on which
-/// the path begins is first.
+/// the path begins is first. A JobSet that is blocked may wait for any of them.
 fn silent_nodes(
-    run: &RunView<'_>, witness: &RestartBlocker, path: &CriticalPath, restart: Option<&RestartMetrics>,
+    run: &RunView<'_>, witness: &RestartBlocker, (path, restart): (&CriticalPath, Option<&RestartMetrics>),
+    blocked: bool,
 ) -> Option<(Vec<String>, SimTime)> {
     let waits = |s: &PathStep| {
         let silent = WaitKind::from_step(s) == WaitKind::Mechanism(TicketWait::SilentNode);
         silent || s.part == PathPart::Open || s.waited == TicketWait::PodGc
     };
-    let restart = restart.filter(|_| path.steps.iter().any(waits))?;
+    let restart = restart.filter(|_| blocked || path.steps.iter().any(waits))?;
     let first = restart.cause.node;
     let mut nodes = witness.silent_within(restart.start, restart.end);
     nodes.retain(|node| *node != first);
@@ -494,5 +509,5 @@ fn silent_nodes(
         nodes.insert(0, first);
     }
     let names: Vec<String> = nodes.iter().map(|node| run.names.node(*node).to_owned()).collect();
-    (!names.is_empty()).then(|| (names, path.steps[0].from))
+    (!names.is_empty()).then(|| (names, path.steps.first().map_or(restart.start, |step| step.from)))
 }

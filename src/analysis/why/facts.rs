@@ -1,5 +1,6 @@
 //! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
+use super::idle_domains::IdleDomains;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::{JobSet, ScenarioSpec};
@@ -18,6 +19,8 @@ pub struct RunFacts<'a> {
     pub in_file: usize,
     /// Names of the unresponsive nodes that the path waits for, and the time since when.
     pub silent: Option<(&'a [String], SimTime)>,
+    /// Whole domains that stay free while the path waits for capacity.
+    pub idle: Option<&'a IdleDomains>,
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     pub failed: bool,

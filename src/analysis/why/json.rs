@@ -3,6 +3,7 @@
 use super::OverrideSetter;
 use super::blocked::PendingAdmission;
 use super::explain::WhyExplanation;
+use super::idle_domains::IdleDomains;
 use super::levers::typed;
 use crate::metrics::CriticalSpan;
 use serde::Serialize;
@@ -33,6 +34,8 @@ pub struct WhyJson<'w> {
     no_help: Vec<NoHelp<'w>>,
     not_tried: Vec<NotTried<'w>>,
     blocked: Option<JsonBlocked<'w>>,
+    /// Whole domains that stay free while pods wait for a node.
+    idle_domains: Option<&'w IdleDomains>,
     placement: &'w [PendingPods],
 }
 
@@ -160,6 +163,7 @@ impl<'w> WhyJson<'w> {
                 .iter()
                 .map(|(s, why)| NotTried { lever: &s.lever, set: set(&s.sets), why })
                 .collect(),
+            idle_domains: why.idle_domains.as_ref(),
             blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,
                 condition: &b.condition,

@@ -91,6 +91,8 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "dependsOn", settings: edits::predecessor },
     TuningLever { name: "take-over time of spares", settings: edits_cluster::take_over },
     TuningLever { name: "spare nodes", settings: edits_cluster::spares },
+    TuningLever { name: "spare node in each domain", settings: edits_cluster::spares_in_domains },
+    TuningLever { name: "cordon of incomplete domains", settings: edits_cluster::cordoned_domains },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },

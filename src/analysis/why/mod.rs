@@ -8,6 +8,7 @@ mod edits;
 mod edits_cluster;
 pub mod explain;
 pub mod facts;
+pub mod idle_domains;
 mod improve;
 pub mod json;
 pub mod levers;

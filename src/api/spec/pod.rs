@@ -37,15 +37,40 @@ pub struct PodSpec {
     pub claims: Vec<String>,
     /// Names of ResourceClaims. `None` stands for a claim that is created from a template.
     pub resource_claims: Vec<Option<String>>,
-    /// Whether the pod has terms about other pods (affinity, anti-affinity, topology spread), preferred nodes, or ports
-    /// of the node.
-    pub has_terms_or_ports: bool,
+    /// Terms about other pods, preferred nodes, and ports of the node.
+    pub terms: PodTerms,
     /// Requests of the pod as a whole.
     pub resources: ResourceAmounts,
     /// Resources that the sandbox of the pod needs.
     pub overhead: ResourceAmounts,
     pub init_containers: Vec<ContainerSpec>,
     pub containers: Vec<ContainerSpec>,
+}
+
+/// Numbers of the terms of a pod whose effect depends on other pods or on a comparison of nodes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodTerms {
+    /// Required terms of `podAffinity`.
+    pub required_affinity: u32,
+    /// Required terms of `podAntiAffinity`.
+    pub required_anti_affinity: u32,
+    /// Preferred terms of `podAffinity` and `podAntiAffinity`.
+    pub preferred: u32,
+    /// Preferred terms of `nodeAffinity`.
+    pub preferred_nodes: u32,
+    /// Constraints of `topologySpreadConstraints` with `DoNotSchedule`.
+    pub hard_spread: u32,
+    /// Constraints of `topologySpreadConstraints` with `ScheduleAnyway`.
+    pub soft_spread: u32,
+    /// Ports of the node.
+    pub host_ports: u32,
+}
+
+impl PodTerms {
+    /// Returns whether the pod has no such term and no port of the node.
+    pub fn is_empty(&self) -> bool {
+        *self == PodTerms::default()
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

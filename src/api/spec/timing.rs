@@ -92,11 +92,26 @@ pub struct RealKubelet {
 }
 
 /// Cost of a scheduling cycle: `fixed + per_node · nodes examined + per_feasible_node · feasible nodes found`, plus
-/// `affinity_per_node · nodes` for pods with required (anti-)affinity.
+/// what the terms of the pod and of the pods on the nodes cost.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct SchedulerCost {
     pub fixed: Duration,
     pub per_node: Duration,
     pub per_feasible_node: Duration,
+    /// Per node and per pod on the nodes, if the pod has required terms of affinity or anti-affinity (PreFilter of
+    /// InterPodAffinity compares the pod with all others).
     pub affinity_per_node: Duration,
+    /// The same for preferred terms (PreScore of InterPodAffinity).
+    pub preferred_per_node: Duration,
+    /// Per pod with terms on the nodes, and per node with such pods, which are compared with the pod: required
+    /// anti-affinity in PreFilter, affinity and preferred terms in PreScore.
+    pub existing_term: Duration,
+    /// Per cycle of a pod with node affinity.
+    pub node_affinity: Duration,
+    /// Per node that the pod's selectors allow, for each constraint `DoNotSchedule` of PodTopologySpread.
+    pub hard_spread_per_node: Duration,
+    /// The same for each constraint `ScheduleAnyway`, also the default ones.
+    pub soft_spread_per_node: Duration,
+    /// Per PersistentVolumeClaim of the pod.
+    pub per_claim: Duration,
 }

@@ -121,6 +121,7 @@ impl LedgerBooks {
         TimeLedger {
             accelerator_ns: sums.accelerator_ns,
             accelerators: self.accelerators,
+            installed_ns: self.installed,
             cost_micros: sums.cost_micros,
             not_billed_ns: self.not_billed_ns,
             currency: currency.to_owned(),

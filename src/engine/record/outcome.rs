@@ -147,8 +147,10 @@ pub struct JobOutcome {
 pub struct TimeLedger {
     /// Accelerator-nanoseconds per category, in the order of `LedgerCategory::ALL`.
     pub accelerator_ns: [u128; LedgerCategory::COUNT],
-    /// Number of accelerators.
+    /// Number of accelerators at the end.
     pub accelerators: u64,
+    /// Installed accelerators times the elapsed time, in accelerator-nanoseconds; nodes may be created during a run.
+    pub installed_ns: u128,
     /// Cost per category in millionths of the currency, in the same order.
     pub cost_micros: [u128; LedgerCategory::COUNT],
     /// Accelerator-nanoseconds without cost: machines of pools with on-demand billing that did not exist.

@@ -1,6 +1,7 @@
 //! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
 //! Counts a pod from assume to its end, not from binding.
 
+use super::cost::terms_of;
 use super::domain_usage::DomainUsage;
 use super::node_set::NodeSet;
 use super::room::NodesWithRoom;
@@ -8,6 +9,7 @@ use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
 use crate::{ctx::EngineContext, store::ObjectStore};
 use sim_base::{Duration, NodeId, PodId, SimTime, TemplateId};
+use sim_policy::placement::TermCounts;
 use sim_scheduler::{Plugin, Profile};
 
 #[derive(Clone, Default)]
@@ -24,6 +26,7 @@ pub struct CapacityLedger {
     pub room: NodesWithRoom,
     pub classes: UsageClasses,
     pub spread: DefaultSpread,
+    pub terms: TermCounts,
     /// Number of changes so far.
     pub changes: u64,
 }
@@ -33,6 +36,7 @@ impl CapacityLedger {
         self.classes.forget_templates();
         self.classes.reset(ctx);
         self.spread = DefaultSpread::default();
+        self.terms = TermCounts::default();
         self.free.clear();
         self.free.extend_from_slice(&ctx.store.nodes.cluster.allocatable);
         self.node.clear();
@@ -126,6 +130,12 @@ impl CapacityLedger {
         self.room.note_change(node);
         self.classes.move_pod(node, store.pods.template[pod.ix()], take);
         if !self.is_gone(node) {
+            let terms = terms_of(store, pod);
+            if take {
+                self.terms.add(&terms)
+            } else {
+                self.terms.remove(&terms)
+            }
             self.domains.update(store, pod, node, take);
         }
     }
@@ -142,6 +152,7 @@ impl CapacityLedger {
             return;
         }
         for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
+            self.terms.remove(&terms_of(store, PodId(row as u32)));
             self.domains.update(store, PodId(row as u32), node, false);
         }
         self.gone.resize(self.gone.len().max(node.ix() + 1), false);
@@ -183,6 +194,7 @@ impl CapacityLedger {
     pub fn recount(&mut self, ctx: &EngineContext<'_>) {
         let store = &*ctx.store;
         self.classes.reset(ctx);
+        self.terms = TermCounts::default();
         self.spread.forget_counts();
         self.gone = (0..store.nodes.len() as u32).map(|node| !store.nodes.exists(NodeId(node))).collect();
         self.free.clear();

@@ -4,9 +4,7 @@ use super::SchedulerState;
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::RequestAnswer;
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
-use sim_base::{Duration, PodId};
-use sim_policy::placement::PlacementResult;
-use sim_scheduler::Profile;
+use sim_base::PodId;
 
 impl SchedulerState {
     /// Enqueues a new pod without a node.
@@ -50,7 +48,7 @@ impl SchedulerState {
         if self.is_checked {
             self.check_choice(ctx, pod, found.node);
         }
-        let cost = cycle_cost(ctx, self.profile(ctx.store, pod), pod, &found);
+        let cost = self.cycle_cost(ctx, pod, &found);
         self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
@@ -108,22 +106,4 @@ impl SchedulerState {
             ctx.record_response(Call::SchedulerEvent, RequestAnswer::Success);
         }
     }
-}
-
-/// Duration of a cycle: filters until enough feasible nodes are found, scores of the feasible ones, affinity terms
-/// over all nodes (kubernetes.md 2.2, 2.3).
-pub(super) fn cycle_cost(ctx: &EngineContext<'_>, profile: &Profile, pod: PodId, found: &PlacementResult) -> Duration {
-    let c = &ctx.scenario.timing.scheduler;
-    let nodes = ctx.store.nodes.len() as u64;
-    let named = ctx.store.facts(pod).named.as_ref();
-    let looked_at = named.map_or(nodes, |named| named.len() as u64);
-    let wanted = profile.nodes_to_find(looked_at as usize) as u64;
-    // The search may have ended at the first feasible node; the real one continues to `wanted` feasible nodes at the
-    // same density.
-    let (examined, fitting) = (u64::from(found.examined), u64::from(found.feasible).max(1));
-    let walked = (examined * wanted / fitting).min(looked_at);
-    let feasible = found.node.map_or(0, |_| walked * fitting / examined.max(1));
-    let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
-    let affinity = if leader { c.affinity_per_node.saturating_mul(nodes) } else { Duration::ZERO };
-    c.fixed + c.per_node.saturating_mul(walked) + c.per_feasible_node.saturating_mul(feasible) + affinity
 }

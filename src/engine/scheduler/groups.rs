@@ -283,7 +283,7 @@ impl SchedulerState {
         let nodes = ctx.store.nodes.len() as u32;
         let of_pod = |member: &GroupPod| {
             let found = PlacementResult { node: member.node, examined: nodes, feasible: 1 };
-            let cost = super::cycle::cycle_cost(ctx, self.profile(ctx.store, member.pod.0), member.pod.0, &found);
+            let cost = self.cycle_cost(ctx, member.pod.0, &found);
             cost.saturating_mul(placements.max(1) as u64)
         };
         cycle.pods.iter().map(of_pod).fold(Duration::ZERO, |sum, cost| sum + cost)

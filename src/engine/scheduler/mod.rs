@@ -6,6 +6,7 @@
 
 mod capacity_ledger;
 mod claims;
+mod cost;
 mod cycle;
 mod domain_usage;
 mod explain;

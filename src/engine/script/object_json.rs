@@ -230,6 +230,10 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
             spec.remove("schedulingGates");
         }
     }
+    // Kueue's topology ungater adds the labels of a domain to the selector of the template.
+    for (key, value) in &store.pod_spec(pod).node_selector {
+        object["spec"]["nodeSelector"][key] = json!(value);
+    }
     let attempt = store.pods.attempt[i];
     if attempt < BAD_ATTEMPT {
         object["metadata"]["annotations"][IN_PLACE_RESTART_ATTEMPT] = json!(attempt.to_string());

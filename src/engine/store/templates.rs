@@ -203,7 +203,7 @@ impl TemplateStore {
     pub fn add(
         &mut self, cluster: &ClusterBuilder, pod: Arc<PodTemplate>, exclusive_key: Option<&str>, agent: AgentMode,
     ) -> TemplateId {
-        self.has_terms_or_ports |= pod.spec.has_terms_or_ports;
+        self.has_terms_or_ports |= !pod.spec.terms.is_empty();
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
         self.by_requirements.insert(facts.requirements(), TemplateId(self.rows.len() as u32));

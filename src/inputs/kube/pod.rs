@@ -3,7 +3,7 @@
 use crate::{read, text::node::YamlNode, topology::taint::taint_effect};
 use sim_api::spec::{
     ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator, NodeRequirement,
-    NodeTerm, PodSpec, PodTemplate, ProbeTiming, ResourceAmounts, RestartPolicy, TolerationSpec,
+    NodeTerm, PodSpec, PodTemplate, PodTerms, ProbeTiming, ResourceAmounts, RestartPolicy, TolerationSpec,
 };
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .iter()
             .map(|claim| read::string(claim, "resourceClaimName"))
             .collect(),
-        has_terms_or_ports: has_terms_or_ports(node),
+        terms: terms(node),
         resources: requests(node),
         overhead: read::quantities(node, "overhead"),
         init_containers: read::list(node, "initContainers").iter().map(container).collect(),
@@ -62,20 +62,30 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
     }
 }
 
-/// Fields whose effect depends on other pods or on a comparison of nodes.
-const TERMS: [&[&str]; 4] = [
-    &["affinity", "podAffinity"],
-    &["affinity", "podAntiAffinity"],
-    &["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"],
-    &["topologySpreadConstraints"],
-];
-
-fn has_terms_or_ports(node: &YamlNode) -> bool {
+/// Counts the terms whose effect depends on other pods or on a comparison of nodes.
+fn terms(node: &YamlNode) -> PodTerms {
+    const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+    let of_affinity = |kind: &str, list: &str| {
+        let found = node.at_path(&["affinity", kind]).map(|affinity| read::list(affinity, list).len());
+        found.unwrap_or(0) as u32
+    };
+    let spread = read::list(node, "topologySpreadConstraints");
+    let is_soft =
+        |constraint: &&YamlNode| read::string(constraint, "whenUnsatisfiable").as_deref() == Some("ScheduleAnyway");
+    let soft_spread = spread.iter().filter(is_soft).count() as u32;
     let containers = ["initContainers", "containers"].iter().flat_map(|key| read::list(node, key));
-    let mut ports = containers.flat_map(|container| read::list(container, "ports"));
+    let ports = containers.flat_map(|container| read::list(container, "ports"));
     let on_host = read::boolean(node, "hostNetwork") == Some(true);
-    TERMS.iter().any(|path| node.at_path(path).is_some())
-        || ports.any(|port| on_host || read::integer(port, "hostPort").is_some_and(|port| port > 0))
+    let is_of_host = |port: &&YamlNode| on_host || read::integer(port, "hostPort").is_some_and(|port| port > 0);
+    PodTerms {
+        required_affinity: of_affinity("podAffinity", REQUIRED),
+        required_anti_affinity: of_affinity("podAntiAffinity", REQUIRED),
+        preferred: of_affinity("podAffinity", PREFERRED) + of_affinity("podAntiAffinity", PREFERRED),
+        preferred_nodes: of_affinity("nodeAffinity", PREFERRED),
+        hard_spread: spread.len() as u32 - soft_spread,
+        soft_spread,
+        host_ports: ports.filter(is_of_host).count() as u32,
+    }
 }
 
 fn restart_policy(node: &YamlNode) -> Option<RestartPolicy> {

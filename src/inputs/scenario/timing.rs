@@ -49,6 +49,12 @@ fn set_shared(timing: &mut TimingSpec, id: &str, value: &YamlNode, report: &mut 
         "schedulerPerNode" => put_fixed(&mut timing.scheduler.per_node, value),
         "schedulerPerFeasibleNode" => put_fixed(&mut timing.scheduler.per_feasible_node, value),
         "schedulerAffinityPerNode" => put_fixed(&mut timing.scheduler.affinity_per_node, value),
+        "schedulerPreferredPerNode" => put_fixed(&mut timing.scheduler.preferred_per_node, value),
+        "schedulerExistingTerm" => put_fixed(&mut timing.scheduler.existing_term, value),
+        "schedulerNodeAffinity" => put_fixed(&mut timing.scheduler.node_affinity, value),
+        "schedulerHardSpreadPerNode" => put_fixed(&mut timing.scheduler.hard_spread_per_node, value),
+        "schedulerSoftSpreadPerNode" => put_fixed(&mut timing.scheduler.soft_spread_per_node, value),
+        "schedulerPerClaim" => put_fixed(&mut timing.scheduler.per_claim, value),
         _ => return false,
     }
     true

@@ -3,11 +3,13 @@
 //! Must never change a table or draw a random number.
 
 pub mod capacity;
+pub mod cycle_cost;
 pub mod exclusive;
 pub mod fit;
 pub mod node_choice;
 pub mod template;
 
+pub use cycle_cost::{CycleWork, TermCounts};
 pub use exclusive::domain_is_free;
 pub use fit::{FeasibleCandidates, NodeSearch, PlacementResult, SearchWindow, has_room};
 pub use node_choice::NodeChoice;

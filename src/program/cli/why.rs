@@ -11,14 +11,15 @@ use sim_base::Duration;
 pub struct WhyArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Number of the restart, as printed by `run` [default: an unfinished restart, else the longest]
+    /// Number of the restart, as printed by `run`, or with --jobset among those of the JobSet [default: an unfinished
+    /// restart, else the longest]
     #[arg(long, value_name = "N", conflicts_with = "pod")]
     pub restart: Option<usize>,
     /// Pod to explain; its name without the random suffix
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
     /// JobSet to explain: its start, or its wait for admission by Kueue
-    #[arg(long = "jobset", value_name = "NAME", conflicts_with_all = ["restart", "pod"])]
+    #[arg(long = "jobset", value_name = "NAME", conflicts_with = "pod")]
     pub jobset: Option<String>,
     /// End the run at this time, and explain the state then
     #[arg(long, value_name = "TIME")]

@@ -38,11 +38,17 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
         head.push(format!("  restart {number} of {of}; use --restart N to select another"));
     }
+    // What blocks the JobSet is the answer.
+    if why.blocked.is_some() {
+        page.push(blockers(why, style, quoted));
+    }
     page.push(Block::text(Rank::Answer, head.join("\n")));
+    if let Some(idle) = &why.idle_domains {
+        page.push(Block::text(Rank::Answer, paragraph(&format!("{}.", idle.describe()), 2, style)));
+    }
     if style.detail == Detail::Full {
         push_critical_path(&mut page, why, style);
     }
-    page.push(blockers(why, style, quoted));
     placement::push_groups(&mut page, &why.placement, style);
     // The reason of a blocked state is the answer; the path up to it comes later in a summary.
     if style.detail == Detail::Brief {

@@ -55,6 +55,7 @@ impl ReducedLedger {
         TimeLedger {
             accelerator_ns: ns,
             accelerators: installed,
+            installed_ns: ns.iter().sum(),
             cost_micros: cost(ns),
             not_billed_ns: 0,
             currency: slots.currency.clone(),

@@ -124,7 +124,7 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
         }
     };
     refuse(
-        pod.restricts_nodes() || pod.node_name.is_some() || pod.has_terms_or_ports,
+        pod.restricts_nodes() || pod.node_name.is_some() || !pod.terms.is_empty(),
         "pods with node constraints (nodeSelector, nodeName, affinity)",
     );
     refuse(jobset.selects_labelled_nodes(rj), "exclusive placement by node selectors");

@@ -9,6 +9,7 @@ use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
 use crate::{format, metrics::admission, metrics::view::RunView};
+use sim_api::spec::{FaultAction, ScriptedFault};
 use sim_base::{Duration, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
@@ -130,11 +131,27 @@ fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &Pa
         }
     }
     let within = |(_, at): &&(u32, SimTime)| step.from < *at && *at <= step.to;
-    let last = witness.fired.iter().rev().find(within);
-    if let Some(fault) = last.and_then(|(index, _)| run.scenario.faults.get(*index as usize)) {
+    let fired = || witness.fired.iter().rev().filter(within);
+    let fault = |(index, at): &(u32, SimTime)| Some((run.scenario.faults.get(*index as usize)?, *at));
+    let helps = |(fault, _): &(&ScriptedFault, SimTime)| gives_capacity(&fault.action);
+    // Without an action that gives capacity, another fault that restarts the JobSet has ended the wait.
+    let ended = || fired().filter_map(fault).find(|(_, at)| *at == step.to);
+    if let Some((fault, _)) = fired().filter_map(fault).find(helps) {
         text.push_str(&format!("; until {}", format::scripted(fault)));
+    } else if let Some((fault, _)) = ended() {
+        text.push_str(&format!("; until another fault restarts the JobSet ({})", format::scripted(fault)));
     }
     text
+}
+
+/// Whether an action may let a node fit: it returns a node, makes it schedulable, or removes pods that hold one.
+fn gives_capacity(action: &FaultAction) -> bool {
+    match action {
+        FaultAction::ReturnNode(_) | FaultAction::NewNode(_) | FaultAction::UncordonNode(_) => true,
+        FaultAction::DeletePod { .. } | FaultAction::EvictPod { .. } | FaultAction::ContainerExit { .. } => true,
+        FaultAction::SuspendJobSet(_) | FaultAction::DeleteJobSet(_) | FaultAction::Request(_) => true,
+        _ => false,
+    }
 }
 
 /// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.

@@ -53,8 +53,27 @@ pub static TIMING: ObjectSchema = ObjectSchema {
         fixed("schedulerPerFeasibleNode", "Additional scheduling cost for each feasible node found, for its score."),
         fixed(
             "schedulerAffinityPerNode",
-            "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
+            "Additional scheduling cost for each node, and for each pod on a node, if the pod has required affinity or \
+             anti-affinity terms.",
         ),
+        fixed(
+            "schedulerPreferredPerNode",
+            "Additional scheduling cost for each node, and for each pod on a node, if the pod has preferred terms about other pods.",
+        ),
+        fixed(
+            "schedulerExistingTerm",
+            "Additional scheduling cost for each pod on a node with affinity or anti-affinity terms, and for each node with such pods.",
+        ),
+        fixed("schedulerNodeAffinity", "Additional scheduling cost of a pod with node affinity."),
+        fixed(
+            "schedulerHardSpreadPerNode",
+            "Additional scheduling cost for each allowed node and each constraint `DoNotSchedule`.",
+        ),
+        fixed(
+            "schedulerSoftSpreadPerNode",
+            "Additional scheduling cost for each allowed node and each constraint `ScheduleAnyway`; pods that a Service selects have two by default.",
+        ),
+        fixed("schedulerPerClaim", "Additional scheduling cost for each PersistentVolumeClaim."),
         field("kubelet", Object(&KUBELET))
             .doc("Alternative model of the kubelet.")
             .otherwise("the detailed kubelet model, with the delays above")

@@ -109,7 +109,9 @@ fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
 
 /// Fields of `timing` that belong to the control plane.
 const TIMES: &str = "apiRead apiWrite apiPodCreate watchLag agentFanout jobsetListPerPod \
-    jobSyncBatchPeriod schedulerFixed schedulerPerNode schedulerPerFeasibleNode schedulerAffinityPerNode";
+    jobSyncBatchPeriod schedulerFixed schedulerPerNode schedulerPerFeasibleNode schedulerAffinityPerNode \
+    schedulerPreferredPerNode schedulerExistingTerm schedulerNodeAffinity \
+    schedulerHardSpreadPerNode schedulerSoftSpreadPerNode schedulerPerClaim";
 
 fn of_timing(own: &mut TimingSpec, new: &TimingSpec, field: &str) -> bool {
     match field {
@@ -123,9 +125,13 @@ fn of_timing(own: &mut TimingSpec, new: &TimingSpec, field: &str) -> bool {
         "schedulerFixed" => own.scheduler.fixed = new.scheduler.fixed,
         "schedulerPerNode" => own.scheduler.per_node = new.scheduler.per_node,
         "schedulerPerFeasibleNode" => own.scheduler.per_feasible_node = new.scheduler.per_feasible_node,
-        "schedulerAffinityPerNode" => {
-            own.scheduler.affinity_per_node = new.scheduler.affinity_per_node;
-        }
+        "schedulerAffinityPerNode" => own.scheduler.affinity_per_node = new.scheduler.affinity_per_node,
+        "schedulerPreferredPerNode" => own.scheduler.preferred_per_node = new.scheduler.preferred_per_node,
+        "schedulerExistingTerm" => own.scheduler.existing_term = new.scheduler.existing_term,
+        "schedulerNodeAffinity" => own.scheduler.node_affinity = new.scheduler.node_affinity,
+        "schedulerHardSpreadPerNode" => own.scheduler.hard_spread_per_node = new.scheduler.hard_spread_per_node,
+        "schedulerSoftSpreadPerNode" => own.scheduler.soft_spread_per_node = new.scheduler.soft_spread_per_node,
+        "schedulerPerClaim" => own.scheduler.per_claim = new.scheduler.per_claim,
         _ => return false,
     }
     // Latencies recorded per kind of request would take precedence over the changed time.

@@ -1,3 +1,4 @@
 //! Tests of `sim_policy::placement`.
 
+mod cycle_cost;
 mod exclusive;
