@@ -109,6 +109,20 @@ fn a_hang_is_the_cause_of_one_restart_only() {
     assert_eq!(causes, [(s(60), CauseKind::Fault { index: 0 }), (s(500), CauseKind::Fault { index: 1 })]);
 }
 
+/// A cordon of a node that has crashed is no repair.
+#[test]
+fn a_cordon_does_not_hide_the_crash_that_causes_a_restart() {
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::LosesProcesses, FaultHarm::Harmless]);
+    let mut lines = recreate();
+    lines.extend(crash_after_recreate(0));
+    lines.push((505, Body::Fault { index: 1, node: NodeId(1), pod: PodId::NONE }));
+    lines.sort_by_key(|line| line.0);
+    play(&lines, &names(), &mut fold);
+    let restarts = fold.finish(&ended(&[]), &names());
+    let causes: Vec<_> = restarts.iter().map(|r| (r.start, r.cause.kind)).collect();
+    assert_eq!(causes[1..], [(s(500), CauseKind::Fault { index: 0 })]);
+}
+
 /// A node crashes while its JobSet restarts for another reason, and its pod still counts as ready.
 #[test]
 fn a_restart_begins_when_every_pod_was_ready_if_its_fault_is_older() {

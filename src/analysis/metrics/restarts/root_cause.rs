@@ -99,8 +99,10 @@ pub struct LaterFault {
 /// What a fault can do to pods.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FaultHarm {
-    /// Nothing: repairs, cordons and most user requests.
+    /// Nothing: cordons and most user requests.
     Harmless,
+    /// A node returns or is replaced: its failure is over.
+    RepairsNode,
     /// Pods may fail or be deleted, depending on what follows.
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
@@ -117,6 +119,7 @@ impl FaultHarm {
         match action {
             Request(request) if deletes_pods(request) => FaultHarm::MayBreakPods,
             CrashNode(_) => FaultHarm::LosesProcesses,
+            ReturnNode(_) | NewNode(_) => FaultHarm::RepairsNode,
             ContainerExit { exit_code: 0, .. } => FaultHarm::Harmless,
             ContainerExit { .. }
             | DeletePod { .. }
@@ -319,7 +322,7 @@ impl PodFailures {
     }
 
     fn is_harmful(&self, index: u32) -> bool {
-        self.harm(index) != FaultHarm::Harmless
+        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode)
     }
 
     fn harm(&self, index: u32) -> FaultHarm {
@@ -365,7 +368,8 @@ impl PodFailures {
             return;
         }
         match self.harm(index) {
-            FaultHarm::Harmless => self.node_recovers(node),
+            FaultHarm::Harmless => {}
+            FaultHarm::RepairsNode => self.node_recovers(node),
             FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
             FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => {
                 row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
