@@ -2,9 +2,10 @@
 //! with its replacement.
 
 use crate::support::{files, root};
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Expressions to avoid, as regular expressions, each with its replacement. Their letters are separated by `~`, which
 /// is removed, so that this file does not contain them.
@@ -36,9 +37,17 @@ const AVOIDED: [(&str, &str); 21] = [
 const WORDS_MIN: usize = 4;
 const DOC_COMMENT_WORDS_MIN: usize = 3;
 
-fn avoided() -> Vec<(Regex, &'static str)> {
-    let pattern = |p: &str| Regex::new(&p.replace('~', "")).expect("a pattern");
-    AVOIDED.iter().map(|(p, r)| (pattern(p), *r)).collect()
+/// The patterns of [`AVOIDED`].
+struct Avoided {
+    /// Finds at once that a text contains none of them.
+    any: RegexSet,
+    each: Vec<(Regex, &'static str)>,
+}
+
+fn avoided() -> Avoided {
+    let plain = AVOIDED.map(|(pattern, replacement)| (pattern.replace('~', ""), replacement));
+    let each = plain.iter().map(|(pattern, replacement)| (Regex::new(pattern).expect("a pattern"), *replacement));
+    Avoided { any: RegexSet::new(plain.iter().map(|(pattern, _)| pattern)).expect("patterns"), each: each.collect() }
 }
 
 /// Returns all files with an extension in the project's folders, sorted by path.
@@ -62,8 +71,8 @@ fn read(path: &Path) -> String {
 
 /// Returns the line numbers and texts of a Rust file's comments and longer strings.
 fn rust_texts(text: &str) -> Vec<(usize, String)> {
-    let string = Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a pattern");
-    let argument = Regex::new(r"\{[^{}]*\}").expect("a pattern");
+    static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a pattern"));
+    static ARGUMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*\}").expect("a pattern"));
     let mut all = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let trimmed = line.trim_start();
@@ -71,8 +80,8 @@ fn rust_texts(text: &str) -> Vec<(usize, String)> {
             let comment = comment.trim_start_matches(['/', '!', ' ']);
             all.push((number, comment.to_owned()));
         } else {
-            let strings = string.captures_iter(line);
-            let strings = strings.map(|c| argument.replace_all(&c[1], "{}").into_owned());
+            let strings = STRING.captures_iter(line);
+            let strings = strings.map(|c| ARGUMENT.replace_all(&c[1], "{}").into_owned());
             let prose = strings.filter(|s| s.split_whitespace().count() >= WORDS_MIN);
             all.extend(prose.map(|s| (number, s)));
         }
@@ -95,10 +104,10 @@ fn markdown_texts(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Returns one line per violation in the texts of a file.
-fn violations(path: &str, texts: &[(usize, String)], avoided: &[(Regex, &str)]) -> String {
+fn violations(path: &str, texts: &[(usize, String)], avoided: &Avoided) -> String {
     let mut report = String::new();
-    for (number, text) in texts {
-        for (pattern, replacement) in avoided {
+    for (number, text) in texts.iter().filter(|(_, text)| avoided.any.is_match(text)) {
+        for (pattern, replacement) in &avoided.each {
             if let Some(hit) = pattern.find(text) {
                 let _ = writeln!(report, "{path}:{number}: {:?}: {replacement}", hit.as_str());
             }
