@@ -111,7 +111,7 @@ fn longest_wait<'a>(steps: impl Iterator<Item = &'a BottleneckShare>, pods: u32)
 }
 
 /// Returns the name of a wait without the rule behind it.
-pub(super) fn plain_name(gate: &RestartBottleneck, pods: u32) -> String {
+pub(crate) fn plain_name(gate: &RestartBottleneck, pods: u32) -> String {
     match gate.what {
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
         _ => gate.name.clone(),
