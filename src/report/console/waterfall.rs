@@ -135,7 +135,7 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
 }
 
 /// Describes the longest waits without the rules behind them.
-pub(super) fn describe_longest_waits_plainly(run: &RunView<'_>, r: &RestartMetrics) -> String {
+pub(crate) fn describe_longest_waits_plainly(run: &RunView<'_>, r: &RestartMetrics) -> String {
     describe_waits(&bottleneck::restart_bottlenecks(run, r), r, |gate| plain_name(gate, r.pods))
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 pub const SLIDE: (u32, u32) = (1600, 900);
 
 /// Charts are laid out for at least this width and height, and scaled down for smaller pictures.
-const SMALLEST_LAYOUT: (u32, u32) = (1280, 720);
+const SMALLEST_LAYOUT: (u32, u32) = (1280, 600);
 /// Texts of fewer pixels are not legible.
 const SMALLEST_TEXT: f64 = 8.5;
 /// Ratio of the sizes of consecutive layouts that are tried, and their number.
@@ -58,7 +58,12 @@ pub fn fitted(size: (u32, u32), mut draw: impl FnMut((u32, u32)) -> DrawScene) -
         match scaled(&scene, size) {
             Ok(scaled) if scaled.layout_defect().is_none() => return Ok(scaled),
             Ok(_) => {}
-            Err(error) => return Err(error),
+            //  A layout of another size may be larger by one step.
+            Err(error) => {
+                let larger = |side: u32| (f64::from(side) * LAYOUT_STEP).ceil() as u32;
+                let needed = (larger(error.needed.0), larger(error.needed.1));
+                return Err(ChartSizeError { needed, ..error });
+            }
         }
     }
     let [width, height] = page(smallest * libm::pow(LAYOUT_STEP, f64::from(LAYOUTS)));

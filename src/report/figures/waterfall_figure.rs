@@ -2,7 +2,7 @@
 //!
 //! The content is the same as in the console output of `run`; both use `metrics::gate`.
 
-use crate::console::waterfall::{describe_longest_waits, is_long_enough, plain_name};
+use crate::console::waterfall::{describe_longest_waits_plainly, is_long_enough, plain_name};
 use crate::draw::colors::phase_color;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width};
@@ -52,7 +52,7 @@ pub fn waterfall(
     for (i, g) in displayed.iter().enumerate() {
         draw_step(&mut scene, r, g, &axis, (top + i as i32 * row, row));
     }
-    let text = describe_longest_waits(run, r);
+    let text = describe_longest_waits_plainly(run, r);
     let width = size.0 as i32 - 2 * MARGIN;
     let y = bottom + 3 * 22 + 12;
     let at = fitting_font_size(&text, 24, width);
