@@ -87,7 +87,7 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     let durations = |path: &Path| -> Vec<String> {
         let svg = text(path);
         let texts = svg.split("</text>").filter_map(|part| part.rsplit('>').next());
-        texts.filter(|text| text.ends_with(" s")).map(str::to_owned).collect()
+        texts.filter(|text| text.ends_with(" s") && text.len() < 10).map(str::to_owned).collect()
     };
     let alone = dir.join("alone.svg");
     run_ok(&["plot", "waterfall", &name(&out), "--size", "1600x700", "--out", &name(&alone)]);
