@@ -24,7 +24,7 @@ pub fn columns<'py>(py: Python<'py>, rows: &str) -> PyResult<Bound<'py, PyDict>>
 }
 
 /// The columns of the restart table directly before and after the columns of the phases.
-const BEFORE: &str = "total";
+const BEFORE: &str = "total_s";
 const AFTER: &str = "ending";
 
 /// Converts the restart tables of several replications into one row per phase of each restart.
@@ -45,7 +45,8 @@ pub fn phases<'py>(py: Python<'py>, restarts: &[(u64, String)]) -> PyResult<Boun
             let cell = |name: &str| place(name).and_then(|i| row.get(i)).unwrap_or("");
             for (name, takes) in names.iter().zip(row.iter()).take(end).skip(first + 1) {
                 let own = [cell("jobset"), cell("attempt"), cell("strategy")];
-                let all = [&replication.to_string(), own[0], own[1], own[2], name, takes];
+                let phase = name.trim_end_matches("_s");
+                let all = [&replication.to_string(), own[0], own[1], own[2], phase, takes];
                 long.write_record(all).map_err(wrong)?;
             }
         }

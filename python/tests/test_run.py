@@ -26,7 +26,7 @@ def test_tables_are_columns_of_equal_length_with_numbers_as_numbers():
         table = run.table(name)
         assert len({len(column) for column in table.values()}) == 1, name
     restarts = run.table("restarts")
-    assert all(isinstance(total, float) for total in restarts["total"])
+    assert all(isinstance(total, float) for total in restarts["total_s"])
     assert isinstance(restarts["attempt"][0], int)
     with pytest.raises(ValueError, match="restarts"):
         run.table("restart")
@@ -59,14 +59,14 @@ def test_what_is_wrong_is_said_with_its_place():
 def test_values_may_be_python_values():
     run = jobset_sim.run(FIRST, set={"seed": 9, "faults": []})
     assert run.summary["seed"] == 9
-    assert run.table("restarts")["total"] == []
+    assert run.table("restarts")["total_s"] == []
 
 
 def test_phases_are_rows_and_add_up_to_the_restart():
     run = jobset_sim.run(FIRST)
     phases = run.phases()
     assert {"detect", "terminate", "recreate", "schedule", "start"} <= set(phases["phase"])
-    total = run.table("restarts")["total"][0]
+    total = run.table("restarts")["total_s"][0]
     of_first = [s for s, n in zip(phases["takes_s"], phases["attempt"]) if n == phases["attempt"][0]]
     assert abs(sum(of_first) - total) < 1e-6
     many = jobset_sim.phases(FIRST, n=3)

@@ -12,20 +12,26 @@ use sim_engine::record::DeletionActor;
 
 pub use crate::metrics::restarts::waits::{thousands, with_sign};
 
-/// Formats a duration with three significant digits: `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`.
+/// Formats a duration with three significant digits: `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`, `7 d 7 h`.
 pub fn seconds(d: Duration) -> String {
     match d.seconds() {
         s if s < 9.995 => format!("{s:.2} s"),
         s if s < 99.95 => format!("{s:.1} s"),
         s if s < HOUR_S => format!("{s:.0} s"),
-        s => {
+        s if s < LONG_S => {
             let minutes = (s / 60.0).round() as u64;
-            format!("{} h {} min", thousands(minutes / 60), minutes % 60)
+            format!("{} h {} min", minutes / 60, minutes % 60)
+        }
+        s => {
+            let hours = (s / 3_600.0).round() as u64;
+            format!("{} d {} h", thousands(hours / 24), hours % 24)
         }
     }
 }
 
 const HOUR_S: f64 = 3_599.5;
+/// Durations from 100 h on are in days and hours.
+pub const LONG_S: f64 = 360_000.0 - 30.0;
 
 /// Formats a duration with three significant digits, in ms or us if it is short.
 pub fn precise_seconds(d: Duration) -> String {
@@ -46,10 +52,15 @@ pub fn precise_seconds(d: Duration) -> String {
 
 /// Returns the width of a table column for durations of up to `longest`, at least `least`.
 pub fn seconds_width(longest: Duration, least: usize) -> usize {
-    // Shorter durations may have more digits: `4 h 9 min`, `3 h 54 min`.
-    let rounded = (longest.seconds() / 60.0).round() as u64;
-    let minutes = if longest.seconds() < HOUR_S { 0 } else { 59 - rounded % 60 };
-    seconds(longest + Duration::from_secs(60 * minutes)).chars().count().max(least)
+    // Shorter durations may have more digits: `4 h 9 min`, `3 h 54 min`; `5 d 2 h`, `4 d 20 h`, `99 h 54 min`.
+    let width = |duration: Duration| seconds(duration).chars().count();
+    let rounded = |unit: f64| (longest.seconds() / unit).round() as u64;
+    let widest = match longest.seconds() {
+        s if s < HOUR_S => width(longest),
+        s if s < LONG_S => width(longest + Duration::from_secs(60 * (59 - rounded(60.0) % 60))),
+        _ => width(longest + Duration::from_secs(3_600 * (23 - rounded(3_600.0) % 24))).max("99 h 59 min".len()),
+    };
+    widest.max(least)
 }
 
 /// Formats nanoseconds as decimal seconds with all digits, without trailing zeros.

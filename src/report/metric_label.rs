@@ -2,6 +2,7 @@
 //!
 //! Text output, CSV and JSON use the names of metrics as options of the command line take them.
 
+use crate::console::compare::format_seconds_row;
 use crate::planning::number::{change_with_interval, short_value};
 use sim_analysis::experiment::is_by_cause;
 use sim_analysis::format::{seconds, thousands};
@@ -113,6 +114,32 @@ impl MetricLabel {
         }
     }
 
+    /// Returns the title of an axis whose labels are multiples of a number such as `million `.
+    pub fn axis_in(&self, multiple: &str) -> String {
+        match &self.unit {
+            MetricUnit::Named(unit, _) => format!("{}, {multiple}{unit}", self.name),
+            _ if multiple.is_empty() => self.axis(),
+            _ => format!("{}, {}", self.axis(), multiple.trim_end()),
+        }
+    }
+
+    /// Returns the title of an axis of differences: those of shares are in percentage points.
+    pub fn difference_axis(&self) -> String {
+        match &self.unit {
+            MetricUnit::Share => format!("{}, percentage points", self.name),
+            _ => self.axis(),
+        }
+    }
+
+    /// Returns the smallest and the largest value that the metric can have.
+    pub fn range(&self) -> [f64; 2] {
+        match &self.unit {
+            MetricUnit::Share => [0.0, 1.0],
+            MetricUnit::Time | MetricUnit::Named(..) => [0.0, f64::INFINITY],
+            MetricUnit::Number => [f64::NEG_INFINITY, f64::INFINITY],
+        }
+    }
+
     pub(crate) fn is_time(&self) -> bool {
         self.unit == MetricUnit::Time
     }
@@ -152,8 +179,8 @@ impl MetricLabel {
         let scale = match &self.unit {
             MetricUnit::Time => {
                 let sign = if mean > 0.0 { "+" } else { "" };
-                let [low, high] = ci95.map(|v| self.value(v));
-                return format!("{sign}{} ({low} to {high})", self.value(mean));
+                let [mean, low, high] = format_seconds_row([mean, ci95[0], ci95[1]].map(Some), |v| self.value(v));
+                return format!("{sign}{mean} ({low} to {high})");
             }
             MetricUnit::Share => 100.0,
             MetricUnit::Named(_, size) => 1.0 / f64::from(*size),
@@ -227,8 +254,17 @@ fn unit(base: &str, currency: &str) -> MetricUnit {
     }
 }
 
-/// Splits a name such as `backAfter` or `failures_gpu` into lower-case words. Words in capitals are kept.
+/// Splits a name such as `backAfter` or `failures_gpu` into lower-case words. Words in capitals are kept, and
+/// abbreviations are in capitals.
 pub(crate) fn words(name: &str) -> String {
+    const ABBREVIATIONS: [&str; 9] = ["api", "cpu", "gc", "gpu", "pleg", "qps", "tpu", "ttl", "dcn"];
+    let capitals = |word: &str| {
+        if ABBREVIATIONS.contains(&word) { word.to_ascii_uppercase() } else { word.to_owned() }
+    };
+    split_words(name).split(' ').map(capitals).collect::<Vec<_>>().join(" ")
+}
+
+fn split_words(name: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
     for c in name.chars() {
@@ -292,8 +328,7 @@ pub fn parameter_name(path: &str) -> String {
     }
     match segments.as_slice() {
         [.., parent, last] if VAGUE.contains(last) && *parent != "parameters" => {
-            let last = if *last == "qps" { "QPS" } else { *last };
-            format!("{} {last}", words(parent))
+            format!("{} {}", words(parent), words(last))
         }
         [.., last] => words(last),
         [] => path.to_owned(),

@@ -8,8 +8,10 @@ use super::draw::scene::{BACKGROUND_COLOR, PALETTE, Rgb};
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::occupancy::{NodeOccupancy, OccupancyCounts, OccupancyState};
 use sim_analysis::metrics::queue_lengths::QueuedWork;
+use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::metrics::restarts::{bottleneck, restart};
 use sim_analysis::metrics::{RestartMetrics, RunView};
+use sim_api::spec::FaultAction;
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{LedgerResource, ResourceUsage};
 
@@ -41,7 +43,45 @@ pub struct ViewWindow {
 #[derive(Clone, Debug)]
 pub struct TimelineMark {
     pub at: SimTime,
-    pub label: &'static str,
+    pub kind: MarkKind,
+}
+
+/// Kind of a mark, which determines how its line is drawn.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    Fault,
+    /// A node returns, is created again or is uncordoned.
+    NodeReturn,
+    /// A user suspends, resumes, changes or deletes an object, or cordons a node.
+    UserAction,
+    /// The end of a restart.
+    Ready,
+}
+
+impl MarkKind {
+    pub const ALL: [MarkKind; 4] = [Self::Fault, Self::NodeReturn, Self::UserAction, Self::Ready];
+
+    /// Returns the name of one mark.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MarkKind::Fault => "fault",
+            MarkKind::NodeReturn => "node returns",
+            MarkKind::UserAction => "user action",
+            MarkKind::Ready => "all ready",
+        }
+    }
+
+    /// Returns the kind of a scripted or random action.
+    fn of_action(action: &FaultAction) -> MarkKind {
+        use FaultAction::{
+            CordonNode, DeleteJobSet, NewNode, Request, ResumeJobSet, ReturnNode, SuspendJobSet, UncordonNode,
+        };
+        match action {
+            ReturnNode(_) | NewNode(_) | UncordonNode(_) => MarkKind::NodeReturn,
+            SuspendJobSet(_) | ResumeJobSet(_) | DeleteJobSet(_) | CordonNode(_) | Request(_) => MarkKind::UserAction,
+            _ => MarkKind::Fault,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -57,9 +97,24 @@ pub struct TimelineLane {
     pub label: String,
     /// Meaning of the full height of the lane.
     pub note: String,
+    /// The time on the critical path; empty if there is none.
+    pub critical: String,
     pub full_height: u32,
+    /// Unit of the heights, after a space; empty for numbers.
+    pub unit: &'static str,
     /// Layers from bottom to top: a color, and (index of the instant, value) pairs at each change.
     pub layers: Vec<(Rgb, Vec<(u32, u32)>)>,
+}
+
+impl LaneGroup {
+    /// Returns the entries of the legend whose color is drawn according to `is_drawn`. White stands for no color.
+    pub(crate) fn legend_of(&self, is_drawn: impl Fn(&[(u32, u32)]) -> bool) -> Vec<(Rgb, &'static str)> {
+        let is_used = |color: Rgb| {
+            let mut layers = self.lanes.iter().flat_map(|lane| &lane.layers).filter(|(own, _)| *own == color);
+            color == BACKGROUND_COLOR || layers.any(|(_, changes)| is_drawn(changes))
+        };
+        self.legend.iter().filter(|(color, _)| is_used(*color)).copied().collect()
+    }
 }
 
 /// Pod states in stacking order from bottom to top.
@@ -123,15 +178,14 @@ pub fn timeline(
     }
     windows.push(complete);
     if let Some((from, to)) = window {
-        let name = format!("{} to {}", from.since(SimTime::ZERO), to.since(SimTime::ZERO));
-        windows.insert(0, ViewWindow { name, from, to });
+        windows.insert(0, ViewWindow { name: window_name(from, to), from, to });
     }
     let moments = moments(run, window);
     let groups = [pod_lanes(run, pods), queue_lanes(run, queued), busy_share_lanes(run, &moments)];
     TimelineChart {
         moments,
         windows,
-        marks: marks(run),
+        marks: marks(run, window),
         groups: groups.into_iter().filter(|g| !g.lanes.is_empty()).collect(),
     }
 }
@@ -139,11 +193,16 @@ pub fn timeline(
 /// Maximum number of marks.
 const MARKS: usize = 60;
 
-pub(crate) fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
-    let faults = main_events::faults(run).into_iter().map(|at| TimelineMark { at, label: "fault" });
+/// Returns the first marks of the run, or of a window.
+pub(crate) fn marks(run: &RunView<'_>, window: Option<(SimTime, SimTime)>) -> Vec<TimelineMark> {
+    let kind = |index: u32| {
+        run.scenario.faults.get(index as usize).map_or(MarkKind::Fault, |fault| MarkKind::of_action(&fault.action))
+    };
+    let faults = main_events::faults(run).into_iter().map(|(at, index)| TimelineMark { at, kind: kind(index) });
     let ready = run.restarts().iter().filter(|r| r.latency().is_some());
-    let ready = ready.map(|r| TimelineMark { at: r.end, label: "all ready" });
+    let ready = ready.map(|r| TimelineMark { at: r.end, kind: MarkKind::Ready });
     let mut all: Vec<TimelineMark> = faults.chain(ready).collect();
+    all.retain(|mark| window.is_none_or(|(from, to)| (from..=to).contains(&mark.at)));
     all.sort_by_key(|m| m.at);
     all.truncate(MARKS);
     all
@@ -161,13 +220,19 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
             (occupancy_color(*state), own.collect::<Vec<_>>())
         });
         let (first, last) = (run.names.job(jobs[0]), run.names.job(jobs[jobs.len() - 1]));
+        let pods = count(u64::from(full.unwrap_or(0)), "pod");
         TimelineLane {
             label: match jobs.len() {
                 1 => first.to_owned(),
-                n => format!("{first} to {last} ({n} Jobs)"),
+                _ => name_range(first, last),
             },
-            note: count(u64::from(full.unwrap_or(0)), "pod"),
+            note: match jobs.len() {
+                1 => pods,
+                n => format!("{}, {pods}", count(n as u64, "Job")),
+            },
+            critical: String::new(),
             full_height: full.unwrap_or(1).max(1),
+            unit: "",
             layers: layers.collect(),
         }
     };
@@ -179,6 +244,23 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
         STACKING_ORDER.into_iter().filter(is_seen).map(|s| (occupancy_color(s), s.as_str())).collect();
     legend.push((BACKGROUND_COLOR, "white: no pod exists"));
     LaneGroup { name: "gantt", title: "Pods per Job by state", legend, lanes: jobs.chunks(size).map(lane).collect() }
+}
+
+/// Returns the name of a time window.
+pub(crate) fn window_name(from: SimTime, to: SimTime) -> String {
+    let time = |at: SimTime| match at.since(SimTime::ZERO) {
+        Duration::ZERO => "0 s".to_owned(),
+        at => seconds(at),
+    };
+    format!("{} to {}", time(from), time(to))
+}
+
+/// Returns the names of the first and the last of several objects: `train-workers-0 to 10`. Elements that both names
+/// share are not repeated.
+pub(crate) fn name_range(first: &str, last: &str) -> String {
+    let shared = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+    let own = last.as_bytes()[..shared].iter().rposition(|byte| *byte == b'-').map_or(0, |at| at + 1);
+    format!("{first} to {}", &last[own..])
 }
 
 /// Adds up the counts of several Jobs.
@@ -211,29 +293,31 @@ fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, OccupancyCounts)]>) -> Vec<(
 }
 
 fn queue_lanes(run: &RunView<'_>, queued: &QueuedWork) -> LaneGroup {
-    let gating = bottleneck::bottlenecks(run.restarts());
+    let critical = critical_waits(run);
     let lane = |u: &ResourceUsage| {
         let waiting = queued.queue_lengths(u.resource);
         let full = waiting.iter().map(|(_, n)| *n).max().unwrap_or(0);
         (full > 0).then(|| TimelineLane {
             label: u.resource.as_str().to_owned(),
             note: format!("at most {} queued", thousands(u64::from(full))),
+            critical: critical_text(&critical, u.resource),
             full_height: full,
-            layers: vec![(resource_color(&gating, u.resource), waiting)],
+            unit: "",
+            layers: vec![(resource_color(&critical, u.resource), waiting)],
         })
     };
     let all = run.outcome.resources.iter();
     LaneGroup {
         name: "queues",
         title: "Control plane: queue length",
-        legend: vec![(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path")],
+        legend: LEGEND.to_vec(),
         lanes: all.filter_map(lane).collect(),
     }
 }
 
 /// Returns the lanes of the share of time with a non-empty queue, in percent, between consecutive instants.
 fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
-    let gating = bottleneck::bottlenecks(run.restarts());
+    let critical = critical_waits(run);
     let lane = |u: &ResourceUsage| {
         let mut shares: Vec<(u32, u32)> = Vec::new();
         for (at, part) in moments.windows(2).enumerate() {
@@ -247,23 +331,58 @@ fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
         (!shares.is_empty()).then(|| TimelineLane {
             label: u.resource.as_str().to_owned(),
             note: u.capacity.clone(),
+            critical: critical_text(&critical, u.resource),
             full_height: 100,
-            layers: vec![(resource_color(&gating, u.resource), shares)],
+            unit: " %",
+            layers: vec![(resource_color(&critical, u.resource), shares)],
         })
     };
     let all = run.outcome.resources.iter().filter(|u| u.requests > 0);
     LaneGroup {
         name: "utilization",
-        title: "Control plane: share of time with a non-empty queue (full height: 100 %)",
+        title: "Control plane: share of time with a non-empty queue",
         legend: LEGEND.to_vec(),
         lanes: all.filter_map(lane).collect(),
     }
 }
 
-const LEGEND: [(Rgb, &str); 2] = [(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path")];
+const LEGEND: [(Rgb, &str); 2] = [(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path, or less than 50 ms on it")];
 
-fn resource_color(gating: &[LedgerResource], resource: LedgerResource) -> Rgb {
-    if gating.contains(&resource) { LEGEND[0].0 } else { LEGEND[1].0 }
+/// Shorter waits on a critical path are not marked, as in a waterfall.
+const SHORTEST_CRITICAL: Duration = Duration::from_millis(50);
+
+/// A shared resource and its longest time on the critical path of one restart.
+type CriticalWait = (LedgerResource, Duration);
+
+/// Returns the resources on the critical path of any restart.
+fn critical_waits(run: &RunView<'_>) -> Vec<CriticalWait> {
+    let mut waits: Vec<CriticalWait> = Vec::new();
+    for restart in run.restarts() {
+        for (what, time) in bottleneck::sums(&restart.path, restart.start, restart.end) {
+            let WaitKind::Shared(resource) = what else { continue };
+            if time < SHORTEST_CRITICAL {
+                continue;
+            }
+            match waits.iter_mut().find(|(known, _)| *known == resource) {
+                Some((_, longest)) => *longest = time.max(*longest),
+                None => waits.push((resource, time)),
+            }
+        }
+    }
+    waits
+}
+
+fn critical_wait(waits: &[CriticalWait], resource: LedgerResource) -> Option<Duration> {
+    waits.iter().find(|(known, _)| *known == resource).map(|(_, time)| *time)
+}
+
+fn resource_color(waits: &[CriticalWait], resource: LedgerResource) -> Rgb {
+    if critical_wait(waits, resource).is_some() { LEGEND[0].0 } else { LEGEND[1].0 }
+}
+
+/// Describes the time on the critical path; empty if there is none.
+fn critical_text(waits: &[CriticalWait], resource: LedgerResource) -> String {
+    critical_wait(waits, resource).map_or(String::new(), |time| format!("{} on the critical path", seconds(time)))
 }
 
 pub fn alternative_text(timeline: &TimelineChart) -> String {

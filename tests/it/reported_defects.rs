@@ -304,11 +304,11 @@ fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
     let job = "parallelism: 2, completions: 2";
     let script = "faults: [{at: 1m, delete: {kind: Job, name: a-w-0, propagation: Background}}]";
     let restarts = restarts_of("job-gone", job, script);
-    let start = restarts[0]["start_time"].as_str().unwrap();
+    let start = restarts[0]["start_time_s"].as_str().unwrap();
     assert!(start.starts_with("60.0") || start == "60", "{restarts}");
     let script = "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
     let restarts = restarts_of("job-gone", job, script);
-    let start = restarts[0]["start_time"].as_str().unwrap();
+    let start = restarts[0]["start_time_s"].as_str().unwrap();
     // A change of the status leaves the generation, so that the Job controller waits for its batch of one second.
     assert!(start.starts_with("61.0"), "{restarts}");
 }

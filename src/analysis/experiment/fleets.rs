@@ -1,6 +1,6 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
-use super::metric::{is_known_output, sample_kind};
+use super::metric::{is_known_output, metric_mean};
 use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
@@ -108,7 +108,7 @@ impl FleetReplications {
         let names = all.first().map_or(&[][..], |o| o.outputs.names());
         let estimate = |k: usize, name: &str| {
             let known = all.iter().filter(|o| is_known_output(name, o.why.into()));
-            MeanEstimate::from_sample(known.map(|o| o.outputs.values()[k]).collect(), sample_kind(name))
+            metric_mean(name, known.map(|o| o.outputs.values()[k]).collect())
         };
         let rows: Vec<(String, MeanEstimate)> =
             names.iter().enumerate().filter_map(|(k, name)| Some((name.clone(), estimate(k, name)?))).collect();
@@ -130,7 +130,7 @@ impl FleetReplications {
             outcomes,
             parameters: parameters.iter().cloned().collect(),
             outputs: rows.iter().map(|(name, e)| (name.clone(), json(e))).collect(),
-            node_hours: TimeCategory::ALL.map(|c| (c.as_str(), MeanEstimate::from_values(hours(c).collect()))).into(),
+            node_hours: TimeCategory::ALL.map(|c| (c.as_str(), metric_mean("nodeHours", hours(c).collect()))).into(),
             rows,
         }
     }

@@ -8,7 +8,7 @@ use super::replication::{ReplicatedAdmission, ReplicatedJobSet, ReplicationResul
 use crate::{metrics::step_time::MeanStep, metrics::training::TrainingSummary};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_base::Duration;
-use sim_base::stats::SampleKind;
+use sim_base::stats::{MeanEstimate, SampleKind};
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 use sim_surrogate::fleet::FleetSimulation;
 
@@ -87,6 +87,23 @@ pub fn sample_kind(metric: &str) -> SampleKind {
     } else {
         SampleKind::Number
     }
+}
+
+/// Limits the interval of a mean to values that the metric can have: no metric is negative, and shares of time are at
+/// most 1.
+pub fn possible_interval(metric: &str, mean: f64, [low, high]: [f64; 2]) -> [f64; 2] {
+    const SHARES: [&str; 3] = ["ettr", "effective_training_ratio", "exposedShare"];
+    let name = metric.rsplit('.').next().unwrap_or(metric);
+    let is_share = SHARES.contains(&name) || metric.contains("goodput");
+    let low = if mean >= 0.0 { low.max(0.0) } else { low };
+    let high = if is_share && mean <= 1.0 { high.min(1.0) } else { high };
+    [low, high]
+}
+
+/// Returns the estimate of a metric with an interval of possible values; `None` if there are no values.
+pub fn metric_mean(metric: &str, values: Vec<f64>) -> Option<MeanEstimate> {
+    let estimate = MeanEstimate::from_sample(values, sample_kind(metric))?;
+    Some(MeanEstimate { ci95: possible_interval(metric, estimate.mean, estimate.ci95), ..estimate })
 }
 
 /// All metrics of a replication, in the order of reports. `names` are the names of its JobSets: if there are several,

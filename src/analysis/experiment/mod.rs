@@ -33,7 +33,8 @@ pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectSimulator};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{
-    BetterDirection, MeasuredMetric, better, fleet_metric_names, is_by_cause, metric_names, metrics, sample_kind,
+    BetterDirection, MeasuredMetric, better, fleet_metric_names, is_by_cause, metric_mean, metric_names, metrics,
+    sample_kind,
     unnamed,
 };
 pub use mixed::{MixedRuns, UnusableMetric};

@@ -1,7 +1,7 @@
 //! Replications of one scenario: every metric with its mean, confidence interval and quantiles.
 
 use super::compare::MetricEstimate;
-use super::metric::{MeasuredMetric, metrics, unnamed};
+use super::metric::{MeasuredMetric, metric_mean, metrics, unnamed};
 use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
 use super::warned::{scenario_heavy_tails, warnings};
@@ -154,7 +154,7 @@ pub struct RestartEstimates {
 impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
     pub fn from_results(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
-        let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| MeanEstimate::from_values(all.iter().map(f).collect());
+        let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| metric_mean("", all.iter().map(f).collect());
         let names: Vec<String> =
             (0..run.names.jobsets.len()).map(|i| run.names.jobset(JobSetId(i as u32)).to_owned()).collect();
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
@@ -174,7 +174,8 @@ impl ReplicationSet {
             ledger: categories
                 .map(|name| (name, estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
                 .collect(),
-            fleet_goodput: MeanEstimate::from_values(
+            fleet_goodput: metric_mean(
+                "goodput.fleet",
                 all.iter()
                     .filter(|r| r.outcome() != ReplicationOutcome::Blocked)
                     .filter_map(|r| r.fleet_goodput)
@@ -234,7 +235,7 @@ fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str,
 fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstimates {
     let mine: Vec<&ReplicatedJobSet> = all.iter().filter_map(|r| r.jobsets.get(i)).collect();
     let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
-        MeanEstimate::from_values(mine.iter().filter_map(|j| f(j)).collect())
+        metric_mean("", mine.iter().filter_map(|j| f(j)).collect())
     };
     let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| estimate(&|j| j.training.as_ref().and_then(f));
     // Ratios of a failed or blocked replication end with the failure, so they say nothing about the job.
@@ -242,7 +243,8 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
         |r: &&ReplicationResult| !matches!(r.outcome(), ReplicationOutcome::Failed | ReplicationOutcome::Blocked);
     let ratio = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
         let own = all.iter().filter(has_ratio).filter_map(|r| r.jobsets.get(i));
-        MeanEstimate::from_values(own.filter_map(|j| f(j.training.as_ref()?)).collect())
+        //  All ratios are shares of a time.
+        metric_mean("goodput", own.filter_map(|j| f(j.training.as_ref()?)).collect())
     };
     let id = JobSetId(i as u32);
     let most = mine.iter().map(|j| j.each.len()).max().unwrap_or(0);
@@ -285,13 +287,13 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let of_phase = |p: &Phase| {
         let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
         let happened = seconds.iter().any(|&s| s > 0.0);
-        Some((p.as_str(), MeanEstimate::from_values(seconds).filter(|_| happened)?))
+        Some((p.as_str(), metric_mean("", seconds).filter(|_| happened)?))
     };
     RestartEstimates {
         restart: n + 1,
         ended: total_s.len(),
         not_ended: all - total_s.len(),
-        total_s: MeanEstimate::from_values(total_s),
+        total_s: metric_mean("", total_s),
         phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
     }
 }

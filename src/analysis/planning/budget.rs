@@ -4,7 +4,7 @@
 //! A limit has no effect before it is used up. Therefore the same runs provide the result for every limit, and for
 //! every failure policy rule that excludes restarts of some cause.
 
-use crate::experiment::CountedRun;
+use crate::experiment::{CountedRun, metric_mean};
 use serde::Serialize;
 use sim_base::stats::{
     MeanEstimate, negative_binomial_cdf, poisson_cdf, proportion_interval, values_for_quantile_interval,
@@ -237,7 +237,7 @@ impl LossCounts {
     }
 
     fn estimate(&self) -> Option<MeanEstimate> {
-        MeanEstimate::from_values(self.0.iter().map(|n| f64::from(*n)).collect())
+        metric_mean("restarts", self.0.iter().map(|n| f64::from(*n)).collect())
     }
 
     fn moments(&self) -> (f64, f64) {
@@ -282,7 +282,7 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
         let own: Vec<f64> = runs.iter().map(own).collect();
         let sum: f64 = own.iter().sum();
         Some(CauseUse {
-            used: MeanEstimate::from_values(own)?,
+            used: metric_mean("restarts", own)?,
             share: sum / f64::from(all.max(1)),
             last_straw: straws.iter().filter(|s| **s == Some(&cause)).count(),
             lasts_without: question.limit.map(|m| without.lasts(m)),

@@ -1,8 +1,8 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, is_below_resolution, metrics,
-    sample_kind, unnamed,
+    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, is_below_resolution, metric_mean,
+    metrics, sample_kind, unnamed,
 };
 use sim_base::stats::{MeanEstimate, PairedDifference, SampleKind};
 use std::ops::Range;
@@ -80,7 +80,7 @@ pub fn values(sample: &[SampleRow]) -> Vec<f64> {
 /// Returns the estimate of the finite values of a metric.
 pub fn mean_estimate(metric: &str, sample: &[SampleRow]) -> Option<MeanEstimate> {
     let finite = values(sample).into_iter().filter(|v| v.is_finite());
-    MeanEstimate::from_sample(finite.collect(), sample_kind(metric))
+    metric_mean(metric, finite.collect())
 }
 
 /// Returns the paired difference "second − first" in a metric; zero if it is below the resolution of the metric.

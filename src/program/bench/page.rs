@@ -6,7 +6,9 @@ use sim_analysis::format::{count, thousands};
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
-use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, scaling, token_bucket};
+use sim_report::figures::scaling_figure::{
+    ScalingAxes, ScalingLine, TOKEN_BUCKET_NAME, TOKEN_BUCKET_SCOPE, scaling, token_bucket,
+};
 use sim_report::page::reproduce::ReproductionSteps;
 use sim_report::page::{KeyFigure, NOT_MODELLED, PageBlock, PageChart, PageSection, ReportPage};
 use sim_report::table::Table;
@@ -143,10 +145,10 @@ pub fn chart(
         all.push(ScalingLine {
             points: sizes.iter().map(|n| (*n as f64, token_bucket(*n as f64, rate, burst))).collect(),
             is_closed_form: true,
-            ..ScalingLine::new("lower bound: one request per node".to_owned())
+            ..ScalingLine::new(TOKEN_BUCKET_NAME.to_owned())
         });
         below.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller per node (calibration.md 6.6)"
+            "closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"
         ));
     }
     let title = format!("{case}: time to recover");

@@ -5,6 +5,7 @@ use sim_base::condition::ConditionError;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
 use sim_inputs::strategy::RestartStrategyError;
+use sim_report::draw::chart::ChartSizeError;
 use sim_report::export_error::ExportFileError;
 use sim_report::figures::sweep_figure::SweepAxisError;
 use sim_report::files::rundir_error::RunDirError;
@@ -161,4 +162,4 @@ macro_rules! convert_to_invalid {
         })*
     };
 }
-convert_to_invalid!(ExportFileError, RunDiffError, RunDirError, SweepAxisError);
+convert_to_invalid!(ChartSizeError, ExportFileError, RunDiffError, RunDirError, SweepAxisError);

@@ -69,8 +69,9 @@ impl Glossary {
 
     /// Adds entries with the same spelling, also as a synonym: `Failed` is a condition, a phase and a reason.
     fn add_same<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
-        let is_same =
-            |e: &&GlossaryEntry| folded(&e.word) == word || e.is_term() && e.aliases.iter().any(|a| folded(a) == word);
+        let has_synonyms = |e: &GlossaryEntry| e.is_term() || e.kind == "column";
+        let is_synonym = |e: &GlossaryEntry| has_synonyms(e) && e.aliases.iter().any(|a| folded(a) == word);
+        let is_same = |e: &&GlossaryEntry| folded(&e.word) == word || is_synonym(e);
         for entry in self.entries.iter().filter(is_same) {
             if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
                 entries.push(entry);

@@ -93,7 +93,10 @@ fn table_entries(table: &TermTable) -> Vec<GlossaryEntry> {
             "meaning" => plain(meaning),
             _ => format!("{header}: {}", plain(meaning)),
         };
+        //  A column such as `detect_s` is also found without its unit.
+        let aliases = |word: &str| word.strip_suffix("_s").filter(|_| table.kind == "column").map(str::to_owned);
         entries.extend(terms(names).into_iter().map(|word| GlossaryEntry {
+            aliases: aliases(&word).into_iter().collect(),
             word,
             kind: table.kind.clone(),
             of: table.title.clone(),

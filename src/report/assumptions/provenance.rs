@@ -62,9 +62,12 @@ pub fn runs_provenance(runs: &[(String, RunView<'_>)]) -> Vec<String> {
                 let seed = run.seed;
                 format!("{name}: {} seed {seed} {}", run.scenario.name, run.digest())
             };
-            let mut presets: Vec<&str> =
-                many.iter().map(|(_, run)| run.scenario.control_plane.preset.as_str()).collect();
-            presets.dedup();
+            let mut presets: Vec<&str> = Vec::new();
+            for preset in many.iter().map(|(_, run)| run.scenario.control_plane.preset.as_str()) {
+                if !presets.contains(&preset) {
+                    presets.push(preset);
+                }
+            }
             let all: Vec<String> = many.iter().map(each).collect();
             let program = format!("jobset-sim {}", env!("CARGO_PKG_VERSION"));
             vec![format!("{program}  ·  preset {}", presets.join(", ")), all.join("  ·  ")]

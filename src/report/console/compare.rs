@@ -4,7 +4,7 @@ mod main_metrics;
 mod values;
 
 pub(crate) use main_metrics::MAIN_METRICS;
-pub use values::format_metric_value;
+pub use values::{format_metric_row, format_metric_value, format_seconds_row};
 pub(crate) use values::unit;
 
 use super::waterfall::WaterfallStyle;
@@ -158,22 +158,11 @@ fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: 
     let _ = writeln!(out, "{} ({}{better})", style.bold(metric), unit(metric));
     let mut table = EstimateFormat::new(&HEAD, [width, 6, 10]);
     for (name, e) in estimates(all, metric) {
-        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
-        let interval = match e.ci95 {
-            Some([low, high]) if e.n > 1 => {
-                format!("{} to {}", format_metric_value(metric, low), format_metric_value(metric, high))
-            }
-            _ => "-".to_owned(),
-        };
-        table.row(vec![
-            name.to_owned(),
-            e.n.to_string(),
-            cell(e.p10),
-            cell(e.p50),
-            cell(e.p90),
-            cell(e.mean),
-            interval,
-        ]);
+        let [low, high] = e.ci95.filter(|_| e.n > 1).map_or([None; 2], |bounds| bounds.map(Some));
+        let cells = format_metric_row(metric, [e.p10, e.p50, e.p90, e.mean, low, high]);
+        let [p10, p50, p90, mean, low_text, high_text] = cells;
+        let interval = if low.is_some() { format!("{low_text} to {high_text}") } else { "-".to_owned() };
+        table.row(vec![name.to_owned(), e.n.to_string(), p10, p50, p90, mean, interval]);
         if let Some(text) = missing_value_note(e) {
             table.text(format!("{:<width$} ATTENTION: {text}", ""));
         }
@@ -201,16 +190,16 @@ pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
 /// Formats a paired difference, for example `b − a: -3.2 s (-3.3 s to -3.1 s): b is better`.
 fn difference(p: &PairedEstimate) -> String {
     let d = &p.difference;
-    let [low, high] = d.ci95;
+    let [mean, low, high] = format_metric_row(&p.metric, [d.mean, d.ci95[0], d.ci95[1]].map(Some));
     let interval = match d.n {
         1 => "no interval from one pair".to_owned(),
-        _ => format!("{} to {}", format_metric_value(&p.metric, low), format_metric_value(&p.metric, high)),
+        _ => format!("{low} to {high}"),
     };
     let unpaired = match p.unpaired {
         0 => String::new(),
         n => format!("; {} with a value in only one variant", count(n as u64, "run")),
     };
-    format!("{} − {}: {} ({interval}): {}{unpaired}", p.b, p.a, format_metric_value(&p.metric, d.mean), verdict(p))
+    format!("{} − {}: {mean} ({interval}): {}{unpaired}", p.b, p.a, verdict(p))
 }
 
 fn verdict(p: &PairedEstimate) -> String {
@@ -392,13 +381,13 @@ fn describe_best(all: &VariantComparison, name: &str, metric: &str, pairs: &[&Pa
     //  The interval excludes zero, so both bounds have the same sign.
     let mut bounds = p.difference.ci95.map(f64::abs);
     bounds.sort_by(f64::total_cmp);
+    let [difference, low, high] =
+        format_metric_row(metric, [p.difference.mean.abs(), bounds[0], bounds[1]].map(Some));
     format!(
-        "{name} is best in {metric}: mean {} against {} for {other}, the next best; difference {} (95 % interval {} to {}, {}).",
+        "{name} is best in {metric}: mean {} against {} for {other}, the next best; difference {difference} (95 % interval {low} to \
+         {high}, {}).",
         mean(name),
         mean(other),
-        format_metric_value(metric, p.difference.mean.abs()),
-        format_metric_value(metric, bounds[0]),
-        format_metric_value(metric, bounds[1]),
         count(p.difference.n as u64, "pair")
     )
 }

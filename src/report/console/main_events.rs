@@ -14,26 +14,26 @@ const MAX_SHOWN_LINES: usize = 30;
 
 pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let _ = writeln!(out, "{}", style.bold("What happened"));
-    let lines = event_lines(run);
+    let (lines, end) = (event_lines(run), run.outcome.end);
     for (at, text) in lines.iter().take(MAX_SHOWN_LINES) {
-        let _ = writeln!(out, "{}", entry(*at, text, usize::MAX, style));
+        let _ = writeln!(out, "{}", entry((*at, end), text, usize::MAX, style));
     }
     let more = lines.len().saturating_sub(MAX_SHOWN_LINES) as u64 + run.folded.story.left_out;
     if more > 0 {
-        let text =
-            format!("  {:>12}  {} more; use `--out DIR` to write all of them", "...", format::count(more, "line"));
+        let (column, count) = (time_column(end), format::count(more, "line"));
+        let text = format!("  {:>column$}  {count} more; use `--out DIR` to write all of them", "...");
         let _ = writeln!(out, "{}", style.dim(&text));
         // A failure is the last event of its JobSet, so it would be among the lines that are left out.
         for (at, text) in later_failures(run, &lines[..lines.len().min(MAX_SHOWN_LINES)]) {
-            let _ = writeln!(out, "{}", entry(at, &text, usize::MAX, style));
+            let _ = writeln!(out, "{}", entry((at, end), &text, usize::MAX, style));
         }
     }
-    let _ = writeln!(out, "{}", entry(run.outcome.end, end_reason_sentence(run), usize::MAX, style));
+    let _ = writeln!(out, "{}", entry((end, end), end_reason_sentence(run), usize::MAX, style));
 }
 
 /// Returns the main events as a block of a page: the first ones and the last ones.
 pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
-    let mut lines = event_lines(run);
+    let (mut lines, end) = (event_lines(run), run.outcome.end);
     let later = match run.folded.story.left_out {
         0 => Vec::new(),
         _ => later_failures(run, &lines),
@@ -44,7 +44,7 @@ pub(super) fn block(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     // Events that were not kept are omitted between the kept ones and the last ones.
     let last = if run.folded.story.left_out > 0 { lines.len() - kept } else { LAST_EVENTS };
     let lines = merge_simultaneous(lines);
-    let entries = lines.iter().map(|(at, text)| entry(*at, text, EVENT_LINES, style));
+    let entries = lines.iter().map(|(at, text)| entry((*at, end), text, EVENT_LINES, style));
     let block = Block::new(Rank::Main, style.bold("What happened")).entries(entries).noun("event");
     let block = block.minimum(FIRST_EVENTS, last.min(LAST_EVENTS)).growth(Rank::Note);
     block.uncounted(run.folded.story.left_out)
@@ -83,13 +83,33 @@ const LAST_EVENTS: usize = 3;
 const EVENT_LINES: usize = 2;
 
 /// Formats an event with its time, on at most `most` lines if the output is brief.
-fn entry(at: SimTime, text: &str, most: usize, style: &WaterfallStyle) -> String {
-    let mut time = at.to_string();
+fn entry((at, end): (SimTime, SimTime), text: &str, most: usize, style: &WaterfallStyle) -> String {
+    let (mut time, column) = (event_time(at, end), time_column(end));
     let mut lines = Vec::new();
-    for part in wrapped(text, style.width - 16, most, style) {
-        lines.push(format!("  {:>12}  {part}", std::mem::take(&mut time)));
+    for part in wrapped(text, style.width - column - 4, most, style) {
+        lines.push(format!("  {:>column$}  {part}", std::mem::take(&mut time)));
     }
     lines.join("\n")
+}
+
+/// Formats the time of an event in a run that ends at `end`: in seconds, or with hours or days in longer runs. All
+/// forms are accepted as times on the command line.
+fn event_time(at: SimTime, end: SimTime) -> String {
+    const HOUR: u64 = 3_600;
+    const SECONDS_UNTIL: u64 = 10_000;
+    let milliseconds = at.0 / 1_000_000;
+    let (seconds, fraction) = (milliseconds / 1_000, milliseconds % 1_000);
+    let (hours, minutes, rest) = (seconds / HOUR, seconds / 60 % 60, seconds % 60);
+    match end.0 / 1_000_000_000 {
+        length if length < SECONDS_UNTIL => at.to_string(),
+        length if length < 100 * HOUR => format!("{hours}h{minutes:02}m{rest:02}.{fraction:03}s"),
+        _ => format!("{}d{:02}h{minutes:02}m{rest:02}.{fraction:03}s", hours / 24, hours % 24),
+    }
+}
+
+/// Returns the width of the column of times.
+fn time_column(end: SimTime) -> usize {
+    event_time(end, end).chars().count().max(12)
 }
 
 /// Returns the failures of JobSets after the given events.
@@ -223,9 +243,11 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
     })
 }
 
-/// Returns the times of all scripted and random faults.
-pub fn faults(run: &RunView<'_>) -> Vec<SimTime> {
-    let kept = run.folded.story.kept.iter();
-    let fault = |r: &&SimulationRecord| matches!(r.body, Body::Fault { .. });
-    kept.filter(fault).map(|r| r.at).collect()
+/// Returns the times of all scripted and random actions, with their indexes in the scenario.
+pub fn faults(run: &RunView<'_>) -> Vec<(SimTime, u32)> {
+    let fault = |r: &SimulationRecord| match r.body {
+        Body::Fault { index, .. } => Some((r.at, index)),
+        _ => None,
+    };
+    run.folded.story.kept.iter().filter_map(fault).collect()
 }

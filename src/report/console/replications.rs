@@ -1,6 +1,6 @@
 //! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
-use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
+use super::compare::{MAIN_METRICS, format_metric_row, format_seconds_row, is_headline_metric};
 use super::page::{Block, Page, Rank, table_block, wrapped};
 use super::style::Detail;
 use super::waterfall::WaterfallStyle;
@@ -100,14 +100,11 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
             continue;
         };
         for (metric, e) in of_name(name) {
-            let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
-            let interval = match e.ci95 {
-                Some([low, high]) if e.n > 1 => {
-                    format!("{} to {}", cell(Some(low)), cell(Some(high)))
-                }
-                _ => "-".to_owned(),
-            };
-            let quantiles = [e.p10, e.p50, e.p90, e.mean].map(cell);
+            let [low, high] = e.ci95.filter(|_| e.n > 1).map_or([None; 2], |bounds| bounds.map(Some));
+            let cells = format_metric_row(metric, [e.p10, e.p50, e.p90, e.mean, low, high]);
+            let [p10, p50, p90, mean, low_text, high_text] = cells;
+            let interval = if low.is_some() { format!("{low_text} to {high_text}") } else { "-".to_owned() };
+            let quantiles = [p10, p50, p90, mean];
             let start = [metric.clone(), e.n.to_string()].into_iter();
             table.row(start.chain(quantiles).chain([interval]).collect());
         }
@@ -192,7 +189,9 @@ fn costs(cost: &WorkCost, style: &WaterfallStyle) -> Block {
 }
 
 fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
-    add_formatted_estimate(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
+    let values = [e.p10, e.p50, e.p90, e.mean, e.ci95[0], e.ci95[1]];
+    let [p10, p50, p90, mean, low, high] = format_seconds_row(values.map(Some), |v| seconds(Duration::from_seconds_f64(v)));
+    table.row(vec![name.to_owned(), e.n.to_string(), p10, p50, p90, mean, format!("{low} to {high}")]);
 }
 
 /// Adds a row for an estimate, with its values formatted by `show`.
@@ -203,19 +202,19 @@ fn add_formatted_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstima
 
 /// Returns a table with a row per JobSet and estimate. Values are seconds or shares.
 pub fn estimates_table(all: &ReplicationSet) -> Table {
-    let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
+    let mut table = Table::new(["jobset", "what", "unit"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
-        let mut rows = vec![("goodput".to_owned(), jobset.goodput), ("ettr".to_owned(), ettr)];
+        let mut rows = vec![("goodput".to_owned(), "share", jobset.goodput), ("ettr".to_owned(), "share", ettr)];
         for r in &jobset.each_restart {
-            rows.push((format!("restart {}", r.restart), r.total_s));
+            rows.push((format!("restart {}", r.restart), "s", r.total_s));
             for phase in Phase::ALL.map(Phase::as_str) {
                 let estimate = r.phases_s.get(phase).copied();
-                rows.push((format!("restart {} {phase}", r.restart), estimate));
+                rows.push((format!("restart {} {phase}", r.restart), "s", estimate));
             }
         }
-        for (what, e) in rows.into_iter().filter_map(|(what, e)| Some((what, e?))) {
-            let named = [jobset.name.clone(), what].into_iter();
+        for (what, unit, e) in rows.into_iter().filter_map(|(what, unit, e)| Some((what, unit, e?))) {
+            let named = [jobset.name.clone(), what, unit.to_owned()].into_iter();
             table.push(named.chain(cells(&e)));
         }
     }
@@ -224,8 +223,8 @@ pub fn estimates_table(all: &ReplicationSet) -> Table {
 
 /// Returns `replications.csv` with a row per replication and JobSet.
 pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
-    let header = "replication seed jobset terminal_state end outcome end_reason restarts \
-    restarts_count_towards_max latency_p50 latency_p95 latency_max cost digest"
+    let header = "replication seed jobset terminal_state end_s outcome end_reason restarts \
+    restarts_count_towards_max latency_p50_s latency_p95_s latency_max_s cost digest"
         .split(' ');
     let mut table = Table::new(header);
     for r in rows {

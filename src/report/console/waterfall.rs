@@ -111,7 +111,7 @@ fn longest_wait<'a>(steps: impl Iterator<Item = &'a BottleneckShare>, pods: u32)
 }
 
 /// Returns the name of a wait without the rule behind it.
-pub(super) fn plain_name(gate: &RestartBottleneck, pods: u32) -> String {
+pub(crate) fn plain_name(gate: &RestartBottleneck, pods: u32) -> String {
     match gate.what {
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
         _ => gate.name.clone(),
@@ -135,7 +135,7 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
 }
 
 /// Describes the longest waits without the rules behind them.
-pub(super) fn describe_longest_waits_plainly(run: &RunView<'_>, r: &RestartMetrics) -> String {
+pub(crate) fn describe_longest_waits_plainly(run: &RunView<'_>, r: &RestartMetrics) -> String {
     describe_waits(&bottleneck::restart_bottlenecks(run, r), r, |gate| plain_name(gate, r.pods))
 }
 

@@ -7,6 +7,8 @@ use sim_analysis::metrics::occupancy::OccupancyState;
 use sim_engine::record::LedgerCategory;
 
 const GRAY: Rgb = PALETTE[0];
+/// Distinct from green for all forms of color blindness, by its lightness.
+const LIGHT_GRAY: Rgb = (196, 196, 196);
 const VERMILION: Rgb = PALETTE[1];
 const BLUE: Rgb = PALETTE[2];
 const SKY: Rgb = PALETTE[3];
@@ -65,7 +67,7 @@ pub(crate) fn phase_color(phase: Phase) -> Rgb {
 pub(crate) fn category_color(category: LedgerCategory) -> Rgb {
     match category {
         LedgerCategory::Productive => GREEN,
-        LedgerCategory::Idle => GRAY,
+        LedgerCategory::Idle => LIGHT_GRAY,
         LedgerCategory::Starting => SKY,
         LedgerCategory::Waiting => OLIVE,
         LedgerCategory::Terminating => VERMILION,
@@ -86,5 +88,7 @@ pub(crate) fn category_color(category: LedgerCategory) -> Rgb {
 
 /// Returns the color of the `i`th variant or series. The colors repeat.
 pub(crate) fn variant_color(i: usize) -> Rgb {
-    PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]]
+    const COLORS: [Rgb; 12] =
+        [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY, YELLOW, INDIGO, WINE, OLIVE, FOREST];
+    COLORS[i % COLORS.len()]
 }

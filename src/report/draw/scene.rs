@@ -123,6 +123,24 @@ impl DrawScene {
         self.shapes.push(SceneShape::Line { points, width, color });
     }
 
+    /// Adds a square mark centered on a point. A hollow mark has the color as its border.
+    pub fn mark(&mut self, (x, y): (i32, i32), side: i32, color: Rgb, is_hollow: bool) {
+        const BORDER: i32 = 3;
+        self.rect(x - side / 2, y - side / 2, side, side, color);
+        if is_hollow {
+            let inner = side - 2 * BORDER;
+            self.rect(x - side / 2 + BORDER, y - side / 2 + BORDER, inner, inner, BACKGROUND_COLOR);
+        }
+    }
+
+    /// Adds a dashed vertical line.
+    pub fn dashed_vertical(&mut self, x: i32, (top, bottom): (i32, i32), width: u32, color: Rgb) {
+        const DASH: usize = 12;
+        for from in (top..bottom).step_by(DASH) {
+            self.line(vec![(x, from), (x, (from + DASH as i32 / 2).min(bottom))], width, color);
+        }
+    }
+
     pub fn area(&mut self, points: Vec<(i32, i32)>, color: Rgb) {
         self.shapes.push(SceneShape::Area { points, color });
     }
@@ -157,7 +175,7 @@ impl DrawScene {
             SceneShape::Area { points, color } => SceneShape::Area { points: all(&points), color },
             SceneShape::Text { x, y, size, anchor, color, text } => {
                 let (x, y) = at(x, y);
-                let size = (f64::from(size) * factor) as i32;
+                let size = (f64::from(size) * factor).round() as i32;
                 SceneShape::Text { x, y, size, anchor, color, text }
             }
         };
@@ -175,22 +193,47 @@ impl DrawScene {
     }
 
     /// Returns the bounding boxes of all texts: left, top, right, bottom, text.
-    #[cfg(test)]
     pub fn text_boxes(&self) -> Vec<(i32, i32, i32, i32, &str)> {
-        let of = |s: &SceneShape| match s {
-            SceneShape::Text { x, y, size, anchor, text, .. } => {
+        let mut boxes = Vec::new();
+        for shape in &self.shapes {
+            if let SceneShape::Text { x, y, size, anchor, text, .. } = shape
+                && !text.is_empty()
+            {
                 let w = text_width(text, *size);
                 let left = match anchor {
                     TextAnchor::Left => *x,
                     TextAnchor::Middle => x - w / 2,
                     TextAnchor::Right => x - w,
                 };
-                Some((left, y - size / 2, left + w, y + size / 2, text.clone()))
+                boxes.push((left, y - size / 2, left + w, y + size / 2, text.as_str()));
             }
+        }
+        boxes
+    }
+
+    /// Returns a description of the first text that leaves the picture or overlaps another text.
+    pub fn layout_defect(&self) -> Option<String> {
+        let boxes = self.text_boxes();
+        let (width, height) = (self.width as i32, self.height as i32);
+        for (i, a) in boxes.iter().enumerate() {
+            if a.0 < 0 || a.1 < 0 || a.2 > width || a.3 > height {
+                return Some(format!("{:?} leaves the picture", a.4));
+            }
+            let overlaps = |b: &&(i32, i32, i32, i32, &str)| a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3;
+            if let Some(b) = boxes[i + 1..].iter().find(overlaps) {
+                return Some(format!("{:?} overlaps {:?}", a.4, b.4));
+            }
+        }
+        None
+    }
+
+    /// Returns the font size of the smallest text; `None` without texts.
+    pub fn smallest_font_size(&self) -> Option<i32> {
+        let size = |s: &SceneShape| match s {
+            SceneShape::Text { size, text, .. } if !text.is_empty() => Some(*size),
             _ => None,
         };
-        let boxes: Vec<_> = self.shapes.iter().filter_map(of).collect();
-        boxes.into_iter().map(|(a, b, c, d, text)| (a, b, c, d, &*text.leak())).collect()
+        self.shapes.iter().filter_map(size).min()
     }
 }
 

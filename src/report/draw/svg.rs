@@ -21,6 +21,8 @@ pub struct Animation {
     pub animated: Vec<AnimatedItem>,
     /// Duration of one repetition in seconds.
     pub seconds: f64,
+    /// Width and height at which viewers show the scene.
+    pub shown: (u32, u32),
 }
 
 /// An animated part of a scene. Instants are fractions of the duration.
@@ -43,9 +45,13 @@ enum AnimationTarget {
 
 /// Returns a standalone SVG file that looks the same in every viewer.
 pub fn file(scene: &DrawScene) -> String {
+    file_at(scene, (scene.width, scene.height))
+}
+
+fn file_at(scene: &DrawScene, (width, height): (u32, u32)) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
          font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n{}<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
         title_and_description(scene),
         font_face()
@@ -69,7 +75,7 @@ fn title_and_description(scene: &DrawScene) -> String {
 /// Returns a standalone animated SVG file. It uses SMIL, which browsers play without a script. Viewers without
 /// animation show the first frame.
 pub fn animated_svg(film: &Animation) -> String {
-    let still = file(&film.scene);
+    let still = file_at(&film.scene, film.shown);
     let mut out = still.trim_end().trim_end_matches("</svg>").to_owned();
     let lasts = format!("dur=\"{:.3}s\" repeatCount=\"indefinite\"", film.seconds);
     for moving in &film.animated {

@@ -1,8 +1,9 @@
 //! Charts of the admission by Kueue: usage of quotas over time, and Workloads by state.
 
 use crate::draw::colors::occupancy_color;
-use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten_name};
-use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
+use super::timeline_figure::legend_line;
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor};
 use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::RunView;
@@ -14,7 +15,10 @@ use std::collections::BTreeMap;
 
 const LABEL_WIDTH: i32 = 430;
 /// Smallest and largest height of a row in pixels.
-const ROW: (i32, i32) = (52, 150);
+const ROW: (i32, i32) = (52, 420);
+/// Font size and width of the labels of the vertical axes.
+const TICK_SIZE: i32 = 18;
+const TICK_WIDTH: i32 = 100;
 const OWN_QUOTA: Rgb = PALETTE[2];
 const BORROWED_QUOTA: Rgb = PALETTE[7];
 
@@ -30,8 +34,9 @@ struct LanePiece {
 }
 
 impl LanePiece {
-    fn is_seen(&self, color: &Rgb) -> bool {
-        self.color == *color && self.from < self.to && self.height.0 < self.height.1
+    fn is_seen(&self, color: &Rgb, window: FigureWindow) -> bool {
+        let in_window = self.from < self.to && self.from < window.1 && self.to > window.0;
+        self.color == *color && in_window && self.height.0 < self.height.1
     }
 }
 
@@ -41,6 +46,8 @@ struct FigureLane {
     pieces: Vec<LanePiece>,
     /// Height of a horizontal line as a share of the lane.
     line: Option<f64>,
+    /// Labels of the vertical axis with their heights as shares of the lane, from bottom to top.
+    ticks: Vec<(f64, String)>,
 }
 
 /// Returns the usage of each quota over time. `None` if no quota was used.
@@ -73,6 +80,7 @@ fn quota_lane(run: &RunView<'_>, key: &(String, String, String), changes: &[&Quo
         note: format!("nominal {} {resource}", quantity_text(resource, nominal)),
         pieces,
         line: (nominal > 0).then(|| share(nominal)),
+        ticks: [0, nominal, most].map(|amount| (share(amount), quantity_text(resource, amount))).to_vec(),
     }
 }
 
@@ -122,6 +130,7 @@ fn workload_lane(run: &RunView<'_>, own: &JobSetAdmission) -> FigureLane {
         note: format!("waited {}{evictions}", seconds(own.total_wait(end))),
         pieces,
         line: None,
+        ticks: Vec::new(),
     }
 }
 
@@ -132,22 +141,19 @@ fn chart(
     let mut scene = DrawScene::new(size);
     let subtitle = run.with_failures(&run.scenario.name);
     let top = heading(&mut scene, title, &subtitle) + 74;
-    let mut x = MARGIN;
-    let is_drawn = |color: &Rgb| {
-        *color == TEXT_COLOR || lanes.iter().flat_map(|lane| &lane.pieces).any(|piece| piece.is_seen(color))
+    let is_drawn = |color: &Rgb| match *color {
+        TEXT_COLOR => lanes.iter().any(|lane| lane.line.is_some()),
+        color => lanes.iter().flat_map(|lane| &lane.pieces).any(|piece| piece.is_seen(&color, window)),
     };
-    for (color, what) in legend.iter().filter(|(color, _)| is_drawn(color)) {
-        let height = if *color == TEXT_COLOR { 3 } else { 22 };
-        scene.rect(x, top - height / 2, 22, height, *color);
-        scene.text((x + 32, top), 22, TextAnchor::Left, TEXT_COLOR, what);
-        x += 32 + text_width(what, 22) + 28;
-    }
-    let top = top + 34;
-    let under = 62 + footer_height(below, size.0 as i32);
+    let legend: Vec<(Rgb, &str)> = legend.iter().filter(|(color, _)| is_drawn(color)).copied().collect();
+    let top = legend_line(&mut scene, &legend, top) + 34;
+    let under = 76 + footer_height(below, size.0 as i32);
     let row = ((size.1 as i32 - top - under) / lanes.len().max(1) as i32).clamp(ROW.0, ROW.1);
     let bottom = top + lanes.len() as i32 * row;
-    scene.height = scene.height.max((bottom + under) as u32);
-    let (left, right) = (MARGIN + LABEL_WIDTH, size.0 as i32 - MARGIN);
+    scene.height = (bottom + under) as u32;
+    let has_axis = lanes.iter().any(|lane| !lane.ticks.is_empty());
+    let axis_width = if has_axis { TICK_WIDTH } else { 0 };
+    let (left, right) = (MARGIN + LABEL_WIDTH + axis_width, size.0 as i32 - MARGIN);
     let (from, to) = (window.0.seconds(), window.1.seconds());
     let place = |s: f64| left + (((s - from) / (to - from).max(1e-9)).clamp(0.0, 1.0) * f64::from(right - left)) as i32;
     let (unit, ticks) = round_times(from, to, 7);
@@ -162,7 +168,7 @@ fn chart(
     }
     scene.line(vec![(left, bottom), (right, bottom)], 2, MUTED_COLOR);
     let middle = (left + right) / 2;
-    scene.text((middle, bottom + 48), 19, TextAnchor::Middle, MUTED_COLOR, "time since the start of the run");
+    scene.text((middle, bottom + 48), 22, TextAnchor::Middle, MUTED_COLOR, "time since the start of the run");
     draw_footer(&mut scene, below);
     scene
 }
@@ -173,10 +179,23 @@ fn draw_lane(
 ) {
     let (middle, width) = (top + row / 2, LABEL_WIDTH - 20);
     let words = |size: i32, text: &str| shorten_name(text, size, width);
-    scene.text((MARGIN, middle - 11), 20, TextAnchor::Left, TEXT_COLOR, &words(20, &lane.label));
-    scene.text((MARGIN, middle + 13), 18, TextAnchor::Left, MUTED_COLOR, &words(18, &lane.note));
+    scene.text((MARGIN, middle - 12), 20, TextAnchor::Left, TEXT_COLOR, &words(20, &lane.label));
+    scene.text((MARGIN, middle + 12), 18, TextAnchor::Left, MUTED_COLOR, &words(18, &lane.note));
     let (base, high) = (top + row - 4, f64::from(row - 10));
     let y = |share: f64| base - (share * high) as i32;
+    //  Labels that would overlap the previous one are omitted; the highest one is always drawn.
+    let highest = lane.ticks.last().map_or(0, |(share, _)| y(*share) + TICK_SIZE / 2);
+    let mut free = i32::MAX;
+    for (at, (share, label)) in lane.ticks.iter().enumerate() {
+        let is_last = at + 1 == lane.ticks.len();
+        let middle = y(*share).clamp(top + TICK_SIZE / 2, base - TICK_SIZE / 2);
+        let has_room = middle + TICK_SIZE / 2 <= free && (is_last || middle - TICK_SIZE / 2 > highest);
+        if has_room {
+            let label = shorten(label, TICK_SIZE, TICK_WIDTH - 10);
+            scene.text((left - 8, middle), TICK_SIZE, TextAnchor::Right, MUTED_COLOR, &label);
+            free = middle - TICK_SIZE / 2;
+        }
+    }
     for piece in &lane.pieces {
         let (from, to) = (place(piece.from.seconds()), place(piece.to.seconds()));
         let (low, up) = (y(piece.height.0), y(piece.height.1));

@@ -6,7 +6,7 @@ use super::compare_distribution::distributions;
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::{ComparedVariants, provenance};
 use super::compare_panel::{
-    PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge, shrunk_font_size,
+    PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, mark_legend, plot_left_edge, shrunk_font_size,
 };
 use super::compare_steps::{step_bars, steps};
 use super::compare_time;
@@ -71,10 +71,21 @@ fn differences(of: ComparedVariants<'_>, metrics: &[&str]) -> DrawScene {
     let title = format!("{}: differences from {first} with the same faults", all.scenario);
     let subtitle = "mean of the paired differences with its 95 % interval; inconclusive if it contains zero";
     let mut top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
+    let color_of = |verdict: CompareVerdict| match verdict {
+        CompareVerdict::A => WORSE,
+        CompareVerdict::B => BETTER,
+        CompareVerdict::Inconclusive | CompareVerdict::NoDifference | CompareVerdict::CompletesLess => INCONCLUSIVE,
+    };
+    let panels = of.panels(metrics.len(), top + SIZE, panel);
+    let is_drawn = |color: Rgb| {
+        let own = all.paired.iter().filter(|p| p.a == *first && metrics[..panels].contains(&p.metric.as_str()));
+        own.map(|p| color_of(p.verdict)).any(|own| own == color)
+    };
     let words = [(BETTER, "better"), (WORSE, "worse"), (INCONCLUSIVE, "inconclusive")];
-    legend(&mut scene, top, words.map(|(c, w)| (c, w.to_owned())).into_iter());
+    let words = words.into_iter().filter(|(color, _)| is_drawn(*color));
+    mark_legend(&mut scene, top, words.map(|(c, w)| (c, w.to_owned(), c == INCONCLUSIVE)));
     top += SIZE;
-    for metric in &metrics[..of.panels(metrics.len(), top, panel)] {
+    for metric in &metrics[..panels] {
         let pairs = all.paired.iter();
         let pairs: Vec<_> = pairs.filter(|p| p.metric == *metric && p.a == *first).collect();
         let label = of.label(metric);
@@ -82,7 +93,7 @@ fn differences(of: ComparedVariants<'_>, metrics: &[&str]) -> DrawScene {
             BetterDirection::Lower => "lower is better",
             BetterDirection::Higher => "higher is better",
         };
-        let name = format!("{} ({direction})", label.axis());
+        let name = format!("{} ({direction})", label.difference_axis());
         scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, &name);
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + others * ROW);
         let bounds = pairs.iter().flat_map(|p| p.difference.ci95);
@@ -91,17 +102,11 @@ fn differences(of: ComparedVariants<'_>, metrics: &[&str]) -> DrawScene {
         scene.line(vec![(axis.x(0.0), from), (axis.x(0.0), to)], 3, TEXT_COLOR);
         for (i, p) in pairs.iter().enumerate() {
             let y = from + i as i32 * ROW + ROW / 2;
-            let color = match p.verdict {
-                CompareVerdict::A => WORSE,
-                CompareVerdict::B => BETTER,
-                CompareVerdict::Inconclusive | CompareVerdict::NoDifference | CompareVerdict::CompletesLess => {
-                    INCONCLUSIVE
-                }
-            };
+            let color = color_of(p.verdict);
             draw_name(&mut scene, y, &p.b, WIDTH / 4);
             let [low, high] = p.difference.ci95;
             scene.line(vec![(axis.x(low), y), (axis.x(high), y)], 5, color);
-            scene.rect(axis.x(p.difference.mean) - 7, y - 7, 14, 14, color);
+            scene.mark((axis.x(p.difference.mean), y), 14, color, color == INCONCLUSIVE);
             let text = label.change(p.difference.mean, p.difference.ci95);
             let size = shrunk_font_size(&text, SIZE, 400);
             scene.text((WIDTH - MARGIN - 400, y), size, TextAnchor::Left, TEXT_COLOR, &text);

@@ -2,6 +2,7 @@
 
 use super::compare_panel::{
     ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
+    separate_segments,
 };
 use crate::draw::scene::{
     DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width, tick_label,
@@ -80,11 +81,12 @@ pub(crate) fn ledger(of: ComparedVariants<'_>) -> DrawScene {
         for (i, (variant, own)) in shares.iter().enumerate() {
             let y = from + i as i32 * slot + slot / 2;
             draw_name(&mut scene, y, variant, WIDTH / 4);
-            let mut at = 0.0;
+            let (mut at, mut ends) = (0.0, Vec::new());
             for (category, color) in colors.iter().filter(|(c, _)| complete || *c != useful) {
                 let share = own.iter().find(|(c, _)| c == category).map_or(0.0, |(_, s)| *s);
                 let (left, right) = (axis.x(at), axis.x(at + share));
                 scene.rect(left, y - ROW / 2, right - left, ROW, *color);
+                ends.extend((right > left).then_some(right));
                 let text = percent(share);
                 if text_width(&text, SIZE - 2) + 12 < right - left {
                     let middle = ((left + right) / 2, y);
@@ -92,6 +94,7 @@ pub(crate) fn ledger(of: ComparedVariants<'_>) -> DrawScene {
                 }
                 at += share;
             }
+            separate_segments(&mut scene, &ends, (y, ROW));
             if !complete {
                 scene.text((axis.x(at) + 12, y), SIZE, TextAnchor::Left, TEXT_COLOR, &percent(at));
             }

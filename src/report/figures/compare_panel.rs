@@ -1,7 +1,7 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
-use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
+use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
 use crate::{console::compare::failures, metric_label::MetricLabel};
 use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_analysis::format::count;
@@ -156,9 +156,12 @@ pub(crate) fn plot_left_edge(all: &VariantComparison) -> i32 {
     MARGIN + widest.unwrap_or(0).min(WIDTH / 4) + 20
 }
 
-/// Returns the font size at which the text fits the width, without a lower limit.
+/// Smallest font size of texts that shrink.
+const SMALLEST: i32 = 14;
+
+/// Returns the font size at which the text fits the width, at least `SMALLEST`.
 pub(crate) fn shrunk_font_size(text: &str, size: i32, width: i32) -> i32 {
-    size.min(size * width / text_width(text, size).max(1))
+    size.min(size * width / text_width(text, size).max(1)).max(SMALLEST)
 }
 
 /// Draws a name at the left edge, smaller if it is long, and shortened in the middle if it is very long.
@@ -168,16 +171,30 @@ pub(crate) fn draw_name(scene: &mut DrawScene, y: i32, name: &str, width: i32) {
 }
 
 pub(crate) fn legend(scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String)>) -> i32 {
+    mark_legend(scene, y, entries.map(|(color, text)| (color, text, false)))
+}
+
+/// Draws a legend with filled and hollow marks. Returns the y coordinate of its lower edge.
+pub(crate) fn mark_legend(
+    scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String, bool)>,
+) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
-    for (color, text) in entries {
+    for (color, text, is_hollow) in entries {
         let text = shorten_name(&text, SIZE, WIDTH / 2);
         let width = SIZE + 10 + text_width(&text, SIZE) + 28;
         if x + width > WIDTH - MARGIN {
             (x, y) = (MARGIN, y + SIZE * 3 / 2);
         }
-        scene.rect(x, y - SIZE / 2, SIZE, SIZE, color);
+        scene.mark((x + SIZE / 2, y), SIZE, color, is_hollow);
         scene.text((x + SIZE + 10, y), SIZE, TextAnchor::Left, TEXT_COLOR, &text);
         x += width;
     }
     y + SIZE
+}
+
+/// Draws white lines between the segments of a stacked bar, at their right ends.
+pub(crate) fn separate_segments(scene: &mut DrawScene, ends: &[i32], (y, height): (i32, i32)) {
+    for x in ends.iter().rev().skip(1) {
+        scene.rect(x - 1, y - height / 2, 2, height, BACKGROUND_COLOR);
+    }
 }

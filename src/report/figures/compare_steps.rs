@@ -1,5 +1,6 @@
 //! Chart of the mean step time of training jobs that communicate, with one stacked bar per variant.
 
+use super::compare_panel::separate_segments;
 use super::compare_panel::{
     ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
     shrunk_font_size,
@@ -136,17 +137,19 @@ fn draw_bar(
     scene: &mut DrawScene, (axis, y): (&PanelAxis, i32), bar: &StepBar,
     (colors, label): (&[(String, Rgb)], &MetricLabel),
 ) -> i32 {
-    let mut at = 0.0;
+    let (mut at, mut ends) = (0.0, Vec::new());
     for (name, color) in colors {
         let seconds = bar.part(name);
         let (left, right) = (axis.x(at), axis.x(at + seconds));
         scene.rect(left, y - ROW / 2, right - left, ROW, *color);
+        ends.extend((right > left).then_some(right));
         let text = label.value(seconds);
         if text_width(&text, SIZE - 2) + 12 < right - left {
             scene.text(((left + right) / 2, y), SIZE - 2, TextAnchor::Middle, text_color_on(*color), &text);
         }
         at += seconds;
     }
+    separate_segments(scene, &ends, (y, ROW));
     axis.x(at)
 }
 

@@ -9,9 +9,11 @@ use super::compare_panel::{
 use crate::draw::colors::variant_color;
 use crate::draw::heading::{MARGIN, shorten_name};
 use crate::draw::scene::{
-    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width,
 };
+use crate::draw::svg::AREA_OPACITY;
 use crate::draw::time_axis::{round_times, time_label};
+use crate::planning::plane::PlaneScale;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_analysis::format::count;
 
@@ -111,6 +113,12 @@ fn draw_remaining(scene: &mut DrawScene, axis: &PanelAxis, (v, times): (&OverTim
     }
 }
 
+/// Returns the color of an area of this opacity on the background.
+fn blend((r, g, b): Rgb, opacity: f64) -> Rgb {
+    let mix = |own: u8, paper: u8| (f64::from(own) * opacity + f64::from(paper) * (1.0 - opacity)).round() as u8;
+    (mix(r, BACKGROUND_COLOR.0), mix(g, BACKGROUND_COLOR.1), mix(b, BACKGROUND_COLOR.2))
+}
+
 /// Draws a panel per variant: the median, the p25 to p75 and p10 to p90 bands, and the median of the first variant.
 fn goodput(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     /// Space below a plot for its labels.
@@ -118,10 +126,18 @@ fn goodput(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> Dra
     let all = of.all;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
-    let subtitle = "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90. Ended replications keep their last value; lines stop when half have ended";
+    let subtitle = "productive time / time since all pods were first ready. Ended replications keep their last value; lines stop when half have ended";
     let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
-    let words = [(MUTED_COLOR, first), (BACKGROUND_COLOR, "left: replications that have not ended".to_owned())];
+    //  The bands are drawn over each other with the opacity of areas.
+    let band = |layers: i32| blend(variant_color(0), 1.0 - libm::pow(1.0 - AREA_OPACITY, f64::from(layers)));
+    let mut words = vec![
+        (variant_color(0), "median".to_owned()),
+        (band(2), "p25 to p75".to_owned()),
+        (band(1), "p10 to p90".to_owned()),
+    ];
+    words.extend((variants.len() > 1).then_some((MUTED_COLOR, first)));
+    words.push((BACKGROUND_COLOR, "left: replications that have not ended".to_owned()));
     let mut top = legend(&mut scene, top, words.into_iter()) + SIZE;
     let height = of.panel_height(variants.len(), top, (LABELS + 50, LABELS + GOODPUT_HEIGHT)) - LABELS;
     let axis = time_axis(of, variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
@@ -168,15 +184,14 @@ fn goodput(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> Dra
 fn availability(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: share of time with all pods of {jobset} at work", of.all.scenario);
-    let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications that have not ended. Lines stop when half have ended";
+    let subtitle = "in 60 equal intervals of the time since all pods were first ready; mean of the replications that have not ended. Lines stop when half have ended";
     let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let entries = variants.iter().enumerate();
     let entries = entries.map(|(i, v)| (variant_color(i), v.name.clone()));
     let note = (BACKGROUND_COLOR, "left: replications that have not ended".to_owned());
     let top = legend(&mut scene, top, entries.chain([note])) + SIZE;
     let axis = time_axis(of, variants, (MARGIN + 70, WIDTH - MARGIN));
-    let shares = variants.iter().flat_map(|v| &v.at_work).map(|(_, s)| *s);
-    let y = ComparedShares::from_values(shares, (top, top + PLOT));
+    let y = ComparedShares { low: 0.0, top, bottom: top + PLOT };
     let times = draw_time_axis(&mut scene, &axis, (top, top + PLOT));
     y.draw(&mut scene, &axis);
     for (i, v) in variants.iter().enumerate() {
@@ -220,7 +235,8 @@ fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene 
     let log = |s: f64| libm::log10(s.max(1e-3));
     let values = || times.iter().flat_map(|(own, _)| own).map(|s| log(*s));
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let axis = PanelAxis { from: low - 0.05, to: high.max(low + 0.1) + 0.05, left: MARGIN + 70, right: WIDTH - MARGIN };
+    let air = ((high - low) * 0.06).max(0.002);
+    let axis = PanelAxis { from: low - air, to: high + air, left: MARGIN + 70, right: WIDTH - MARGIN };
     let bottom = top + PLOT;
     let y = ComparedShares { low: 0.0, top, bottom };
     y.draw(&mut scene, &axis);
@@ -229,8 +245,7 @@ fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene 
     let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
     let mut marks: Vec<f64> = MARKS.into_iter().filter(seen).collect();
     if marks.len() < FEW {
-        let all = ticks(libm::pow(10.0, axis.to), 30);
-        marks = all.into_iter().filter(seen).collect();
+        marks = PlaneScale::new(libm::pow(10.0, axis.from), libm::pow(10.0, axis.to)).round_times(6);
     }
     for mark in marks {
         let x = axis.x(log(mark));

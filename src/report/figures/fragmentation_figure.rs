@@ -4,9 +4,9 @@
 use super::map_colors::{SPARE, STRANDED_NODE};
 use super::timeline_figure;
 use crate::draw::scene::{DrawScene, PALETTE, Rgb};
-use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow, marks, moments};
+use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow, marks, moments, window_name};
 use sim_analysis::capacity::CountedGroups;
-use sim_analysis::format::{count, thousands};
+use sim_analysis::format::count;
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
 use sim_base::SimTime;
@@ -25,13 +25,13 @@ pub fn fragmentation(
     }
     let (from, to) = window.unwrap_or((SimTime::ZERO, run.outcome.end));
     let name = match window {
-        Some(_) => format!("{} to {}", from.since(SimTime::ZERO), to.since(SimTime::ZERO)),
+        Some(_) => window_name(from, to),
         None => "whole run".to_owned(),
     };
     let chart = TimelineChart {
         moments,
         windows: vec![ViewWindow { name, from, to }],
-        marks: marks(run),
+        marks: marks(run, window),
         groups: vec![LaneGroup {
             name: "fragmentation",
             title: "Free nodes",
@@ -56,14 +56,18 @@ fn lanes(run: &RunView<'_>, states: &NodeStates, moments: &[SimTime]) -> Vec<Tim
         let layer = |color, of: fn(&FreeNodes) -> usize| (color, changes(free.iter().map(of)));
         lanes.push(TimelineLane {
             label: format!("free, by {}", name),
-            note: format!("full height: {} in {}", count(all as u64, "node"), count(nodes.len() as u64, "group")),
+            note: format!("{} in {}", count(all as u64, "node"), count(nodes.len() as u64, "group")),
+            critical: String::new(),
             full_height: all as u32,
+            unit: "",
             layers: vec![layer(SPARE, |free| free.nodes - free.stranded), layer(STRANDED_NODE, |free| free.stranded)],
         });
         lanes.push(TimelineLane {
             label: format!("most in one {}", name),
-            note: format!("full height: {} nodes", thousands(largest as u64)),
+            note: count(largest as u64, "node"),
+            critical: String::new(),
             full_height: largest as u32,
+            unit: "",
             layers: vec![layer(LARGEST, |free| free.largest)],
         });
     }

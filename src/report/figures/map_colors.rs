@@ -1,14 +1,14 @@
 //! Colors of nodes on a map: by Job, by state, by failure domain, or by stranded capacity.
 
 use crate::draw::colors::node_color;
-use crate::draw::scene::{GRID, PALETTE, Rgb, TEXT_COLOR};
-use sim_analysis::format::thousands;
+use crate::draw::scene::{BACKGROUND_COLOR, GRID, PALETTE, Rgb, TEXT_COLOR};
+use sim_analysis::format::{count, thousands};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
 use sim_analysis::metrics::occupancy::NodeOccupant;
 use sim_base::{DomainId, SimTime};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// What the color of a node shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +47,69 @@ pub(crate) const STRANDED_NODE: Rgb = PALETTE[1];
 pub(crate) const STRANDED: Rgb = PALETTE[0];
 const EMPTY: Rgb = GRID;
 const FAILED_NODE: Rgb = TEXT_COLOR;
-/// Colors of Jobs and domains, by number; the colors repeat.
+/// Colors of groups of a topology, by number; the colors repeat.
 pub(crate) const NUMBERED: [Rgb; 8] =
     [PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5], (51, 34, 136)];
-/// Maximum number of Jobs or domains in the legend.
-const NAMED: usize = NUMBERED.len();
+/// Colors of Jobs and domains. With more of them, the colors form a ramp in the order of their numbers.
+const DISTINCT: [Rgb; 12] = [
+    PALETTE[2],
+    PALETTE[7],
+    PALETTE[4],
+    PALETTE[6],
+    PALETTE[3],
+    PALETTE[1],
+    PALETTE[5],
+    (51, 34, 136),
+    (136, 34, 85),
+    (153, 153, 51),
+    (148, 103, 75),
+    (17, 119, 51),
+];
+/// Colors of the ramp, at equal distances, from dark to light (viridis).
+const RAMP: [Rgb; 5] = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)];
+
+/// The colors of the Jobs or domains of a map.
+struct NumberColors {
+    /// The numbers that occur, in ascending order.
+    numbers: Vec<usize>,
+}
+
+impl NumberColors {
+    fn new<'a>(classes: impl Iterator<Item = &'a NodeClass>) -> NumberColors {
+        let number = |class: &NodeClass| match *class {
+            NodeClass::Numbered { number, .. } => Some(number),
+            _ => None,
+        };
+        let numbers: BTreeSet<usize> = classes.filter_map(number).collect();
+        NumberColors { numbers: numbers.into_iter().collect() }
+    }
+
+    fn is_ramp(&self) -> bool {
+        self.numbers.len() > DISTINCT.len()
+    }
+
+    fn color(&self, number: usize) -> Rgb {
+        let rank = self.numbers.binary_search(&number).unwrap_or(0);
+        if !self.is_ramp() {
+            return DISTINCT[rank];
+        }
+        let place = rank * (RAMP.len() - 1) * 256 / (self.numbers.len() - 1);
+        let (at, part) = ((place / 256).min(RAMP.len() - 2), place as i32);
+        let part = part - at as i32 * 256;
+        let mix = |a: u8, b: u8| (i32::from(a) + (i32::from(b) - i32::from(a)) * part / 256) as u8;
+        let (a, b) = (RAMP[at], RAMP[at + 1]);
+        (mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+    }
+
+    /// Returns the numbers in the legend: all of them, or those at the colors of the ramp.
+    fn named(&self) -> Vec<usize> {
+        if !self.is_ramp() {
+            return self.numbers.clone();
+        }
+        let last = self.numbers.len() - 1;
+        (0..RAMP.len()).map(|i| self.numbers[i * last / (RAMP.len() - 1)]).collect()
+    }
+}
 
 /// The class of a node, which has a color, in the order of the legend.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,10 +124,10 @@ enum NodeClass {
 }
 
 impl NodeClass {
-    fn color(self) -> Rgb {
+    fn color(self, numbers: &NumberColors) -> Rgb {
         match self {
             NodeClass::Numbered { number, is_free } => {
-                let color = NUMBERED[number % NUMBERED.len()];
+                let color = numbers.color(number);
                 if is_free { paler(color) } else { color }
             }
             NodeClass::InUse => PALETTE[2],
@@ -127,10 +185,12 @@ impl MapColors {
             Some(domains) => domains.values.get(number).cloned().unwrap_or_default(),
             None => run.names.job(sim_base::JobId(number as u32)).to_owned(),
         };
+        let numbers = NumberColors::new(sides.iter().flatten());
+        let side_colors = |side: Vec<NodeClass>| side.into_iter().map(|class| class.color(&numbers)).collect();
         MapColors {
-            legend: legend(sides.iter().flatten(), name, domains.is_some()),
+            legend: legend(sides.iter().flatten(), &numbers, name, domains.is_some()),
             counts,
-            sides: sides.into_iter().map(|side| side.into_iter().map(NodeClass::color).collect()).collect(),
+            sides: sides.into_iter().map(side_colors).collect(),
         }
     }
 }
@@ -179,39 +239,37 @@ fn count_free(side: &[NodeClass]) -> String {
 }
 
 fn legend<'a>(
-    all: impl Iterator<Item = &'a NodeClass>, name: impl Fn(usize) -> String, is_domain: bool,
+    all: impl Iterator<Item = &'a NodeClass>, numbers: &NumberColors, name: impl Fn(usize) -> String, is_domain: bool,
 ) -> Vec<(Rgb, String)> {
-    let (mut numbers, mut others) = (BTreeMap::new(), BTreeMap::new());
+    let (mut others, mut has_paler) = (BTreeSet::new(), false);
     for class in all {
         match *class {
-            NodeClass::Numbered { number, .. } => numbers.insert(number, ()),
-            other => others.insert(other, ()),
-        };
+            NodeClass::Numbered { is_free, .. } => has_paler |= is_free,
+            other => {
+                others.insert(other);
+            }
+        }
     }
-    let color = |number| NodeClass::Numbered { number, is_free: false }.color();
-    let mut entries: Vec<(Rgb, String)> = numbers.keys().take(NAMED).map(|n| (color(*n), name(*n))).collect();
-    if let Some(more) = numbers.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let what = if is_domain { "domains" } else { "Jobs" };
-        let text = format!("and {} more {what} (colors repeat)", thousands(more as u64));
-        entries.push((crate::draw::scene::BACKGROUND_COLOR, text));
+    let mut entries: Vec<(Rgb, String)> = numbers.named().into_iter().map(|n| (numbers.color(n), name(n))).collect();
+    if numbers.is_ramp() {
+        let what = if is_domain { "domain" } else { "Job" };
+        let text = format!("colors of {} in their order", count(numbers.numbers.len() as u64, what));
+        entries.push((BACKGROUND_COLOR, text));
     }
-    if !is_domain && !numbers.is_empty() {
-        others.insert(NodeClass::Empty, ());
+    if has_paler {
+        entries.push((BACKGROUND_COLOR, "paler: no pod of a Job".to_owned()));
     }
-    if is_domain {
-        entries.push((EMPTY, "paler: no pod of a Job; gray: no such label".to_owned()));
-        others.remove(&NodeClass::Empty);
-    }
-    entries.extend(others.into_keys().map(|class| {
+    entries.extend(others.into_iter().map(|class| {
         let text = match class {
             NodeClass::InUse => "in use",
             NodeClass::Spare => "spare (whole island free)",
             NodeClass::Stranded => "stranded (free, rest of the island in use or not ready)",
             NodeClass::State(state) => state.as_str(),
+            NodeClass::Empty if is_domain => "no such label",
             NodeClass::Empty | NodeClass::Numbered { .. } => "no pod of a Job",
             NodeClass::NotReady => "node not ready",
         };
-        (class.color(), text.to_owned())
+        (class.color(numbers), text.to_owned())
     }));
     entries
 }

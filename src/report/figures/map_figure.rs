@@ -5,11 +5,12 @@
 
 use super::map_colors::MapColors;
 pub use super::map_colors::{MapColoring, MapNodes};
+use crate::timeline::name_range;
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
-use sim_analysis::format::{seconds, thousands};
+use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::node_states::NodeStates;
-use sim_analysis::metrics::occupancy::NodeOccupancy;
+use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::IslandKind;
 use sim_base::SimTime;
@@ -64,7 +65,7 @@ pub fn restart_map(
     if before.is_empty() {
         return None;
     }
-    let moved = before.iter().zip(after).filter(|(a, b)| a.job != b.job).count();
+    let moves = NodeMoves::between(before, after);
     let side = |name: &str, time: SimTime, occupants| {
         let nodes = match states {
             Some(states) => MapNodes::States(states, time),
@@ -80,11 +81,52 @@ pub fn restart_map(
         MapColoring::Domain(label) => format!("node assignment before and after, by {label}"),
     };
     let title = format!("Restart {}: {what}", i + 1);
-    let subtitle = match moved {
-        0 => "every node runs pods of the same Job as before".to_owned(),
-        n => format!("{} of {} nodes run pods of a different Job", thousands(n as u64), thousands(before.len() as u64)),
-    };
+    let subtitle = moves.text(before.len());
     Some(node_map(run, coloring, (&title, &run.with_failures(&subtitle)), &sides, (below, size)))
+}
+
+/// Numbers of nodes by what a restart changed.
+struct NodeMoves {
+    /// Nodes with pods of different Jobs before and after.
+    changed: u64,
+    /// Nodes with pods after the restart only, and before it only.
+    filled: u64,
+    emptied: u64,
+}
+
+impl NodeMoves {
+    fn between(before: &[NodeOccupant], after: &[NodeOccupant]) -> NodeMoves {
+        let mut moves = NodeMoves { changed: 0, filled: 0, emptied: 0 };
+        for (a, b) in before.iter().zip(after).filter(|(a, b)| a.job != b.job) {
+            match (a.job.is_some(), b.job.is_some()) {
+                (true, true) => moves.changed += 1,
+                (false, _) => moves.filled += 1,
+                (true, false) => moves.emptied += 1,
+            }
+        }
+        moves
+    }
+
+    fn text(&self, nodes: usize) -> String {
+        let different = self.changed + self.filled;
+        if different + self.emptied == 0 {
+            return "every node runs pods of the same Job as before".to_owned();
+        }
+        let verb = if different == 1 { "runs" } else { "run" };
+        let mut text = format!(
+            "{} of {} {verb} pods of a different Job than before",
+            thousands(different),
+            count(nodes as u64, "node")
+        );
+        if self.filled > 0 {
+            text.push_str(&format!(" ({} had none)", thousands(self.filled)));
+        }
+        if self.emptied > 0 {
+            let verb = if self.emptied == 1 { "has" } else { "have" };
+            text.push_str(&format!("; {} {verb} no pods any more", count(self.emptied, "node")));
+        }
+        text
+    }
 }
 
 pub(crate) fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) -> i32 {
@@ -209,10 +251,14 @@ impl MapGrid {
             let (x, y) = self.block(i);
             let [first, last] = [block.from, block.to - 1].map(|node| &*run.names.nodes[node]);
             let width = self.block_size.0 - 12;
-            let both = format!("{first} to {last}");
-            let name = match text_width(&both, NAME_SIZE) {
-                wide if wide <= width && first != last => both,
-                _ => shorten_name(first, NAME_SIZE, width),
+            let fits = |name: &String| text_width(name, NAME_SIZE) <= width;
+            let complete = [format!("{first} to {last}"), name_range(first, last), shared_name(first, last)];
+            let name = match first == last {
+                true => shorten_name(first, NAME_SIZE, width),
+                false => {
+                    let shared = shorten_name(&complete[2], NAME_SIZE, width);
+                    complete.into_iter().find(fits).unwrap_or(shared)
+                }
             };
             scene.text((x, y - self.label / 2 - 1), NAME_SIZE, TextAnchor::Left, MUTED_COLOR, &name);
         }
@@ -223,6 +269,16 @@ impl MapGrid {
         let (i, (w, h)) = (i as i32, self.block_size);
         let (left, top) = self.corner;
         (left + i % self.blocks_per_row * w, top + i / self.blocks_per_row * h + self.label)
+    }
+}
+
+/// Returns the elements that both names start with, or the first name if there are none.
+fn shared_name(first: &str, last: &str) -> String {
+    let bytes = first.bytes().zip(last.bytes());
+    let shared = bytes.take_while(|(a, b)| a == b).count();
+    match first.as_bytes()[..shared].iter().rposition(|byte| *byte == b'-') {
+        None | Some(0) => first.to_owned(),
+        Some(end) => first[..end].to_owned(),
     }
 }
 
@@ -239,8 +295,8 @@ fn draw(
     if !blocks.is_empty() {
         let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(0);
         let text = match blocks.len() {
-            1 => format!("{} nodes", thousands(largest as u64)),
-            many => format!("{} blocks of up to {} nodes", thousands(many as u64), thousands(largest as u64)),
+            1 => count(largest as u64, "node"),
+            many => format!("{} of up to {}", count(many as u64, "block"), count(largest as u64, "node")),
         };
         let y = (grid.bottom + 6).min(top + height - 2);
         scene.text((left, y), 18, TextAnchor::Left, MUTED_COLOR, &text);

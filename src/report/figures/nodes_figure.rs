@@ -5,11 +5,11 @@
 use super::map_colors::STRANDED;
 use super::map_figure::{MapGrid, blocks, islands};
 use crate::draw::colors::{node_color as color, phase_color};
-use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten_name};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::draw::svg::{AnimatedItem, Animation};
 use crate::draw::time_axis::{round_times, time_label};
-use sim_analysis::format::{seconds, thousands};
+use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
@@ -20,7 +20,9 @@ const FONT: i32 = 20;
 const FRAMES_PER_S: f64 = 12.0;
 /// Time in seconds for which the last frame is shown.
 const REST_S: f64 = 1.5;
-const AXIS: i32 = 96;
+/// Height of the time axis of the phases, and of each line with their durations.
+const AXIS: i32 = 76;
+const PHASE_LINE: i32 = 26;
 const GAP: i32 = 40;
 
 /// Draws a legend. Returns the y coordinate of its last line.
@@ -64,10 +66,10 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
         }
     }
     let title = format!("{}: node states after {}", run.scenario.name, seconds(at.since(SimTime::ZERO)));
-    let (nodes, n) = (thousands(states.nodes() as u64), islands.len());
+    let (nodes, n) = (count(states.nodes() as u64, "node"), islands.len());
     let subtitle = match n {
-        n if n == 1 || n == states.nodes() => format!("{nodes} nodes"),
-        n => format!("{nodes} nodes in {} slices or pools", thousands(n as u64)),
+        n if n == 1 || n == states.nodes() => nodes,
+        n => format!("{nodes} in {} slices or pools", thousands(n as u64)),
     };
     let top = heading(&mut scene, &title, &run.with_failures(&subtitle)) + 74;
     let entry = |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
@@ -119,20 +121,23 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let n = takes.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
     let mut moving = Vec::new();
+    let phase_lines = takes.iter().map(|take| wrap_phases(take.restart, width).len()).max().unwrap_or(0);
+    let axis_height = AXIS + phase_lines as i32 * PHASE_LINE;
     for (i, take) in takes.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
         let total = seconds(take.restart.total());
-        let label = format!("{}: {total}", take.label);
-        scene.text((left, top + 46), 24, TextAnchor::Left, TEXT_COLOR, &label);
-        let room = (width, bottom - AXIS - top - 76);
+        let label = shorten_name(&take.label, 24, width - text_width(&format!(": {total}"), 24));
+        scene.text((left, top + 46), 24, TextAnchor::Left, TEXT_COLOR, &format!("{label}: {total}"));
+        let room = (width, (bottom - axis_height - top - 76).max(1));
         let stage = (left, top + 76, room.0, room.1);
         let at = |picture: usize| longest * picture as f64 / pictures as f64;
         moving.extend(animated_squares(&mut scene, take, stage, (pictures, of_film / complete), at));
-        let axis = (left, bottom - AXIS + 20, width);
+        let axis = (left, bottom - axis_height + 20, width);
         moving.push(draw_phases(&mut scene, take, axis, longest, of_film / complete));
     }
     draw_footer(&mut scene, below);
-    Animation { scene, animated: moving, seconds: complete }
+    let shown = (scene.width, scene.height);
+    Animation { scene, animated: moving, seconds: complete, shown }
 }
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
@@ -167,6 +172,25 @@ fn animated_squares(
     similar.into_iter().map(shape).collect()
 }
 
+/// Returns the phases with their durations and horizontal places, in lines of this width.
+fn wrap_phases(r: &RestartMetrics, width: i32) -> Vec<Vec<(i32, Phase, String)>> {
+    /// Shorter phases are not visible.
+    const SHORTEST: Duration = Duration::from_millis(5);
+    let (mut lines, mut x) = (Vec::new(), width);
+    for (phase, time) in Phase::ALL.iter().zip(r.phases()).filter(|(_, time)| *time >= SHORTEST) {
+        let text = format!("{} {}", phase.as_str(), seconds(time));
+        let needed = 20 + text_width(&text, 18);
+        if x + needed > width {
+            (x, _) = (0, lines.push(Vec::new()));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push((x, *phase, text));
+        }
+        x += needed + 24;
+    }
+    lines
+}
+
 /// Draws the phases on an axis of seconds. Returns the animated time marker.
 fn draw_phases(
     scene: &mut DrawScene, take: &NodeInterval<'_>, (left, top, width): (i32, i32, i32), longest: f64, share: f64,
@@ -184,10 +208,12 @@ fn draw_phases(
         let text = format!("{} {}", time_label(t, unit), unit.symbol());
         scene.text((x(t), top + 42), 18, TextAnchor::Middle, MUTED_COLOR, &text);
     }
-    let parts = Phase::ALL.iter().zip(r.phases());
-    let parts = parts.filter(|(_, d)| *d > Duration::ZERO);
-    let parts: Vec<String> = parts.map(|(p, d)| format!("{} {}", p.as_str(), seconds(d))).collect();
-    let line = crate::draw::heading::shorten(&parts.join("  ·  "), 18, width);
-    scene.text((left, top + 66), 18, TextAnchor::Left, MUTED_COLOR, &line);
+    for (i, line) in (0..).zip(wrap_phases(r, width)) {
+        let y = top + 70 + i * PHASE_LINE;
+        for (x, phase, text) in line {
+            scene.rect(left + x, y - 7, 14, 14, phase_color(phase));
+            scene.text((left + x + 20, y), 18, TextAnchor::Left, MUTED_COLOR, &text);
+        }
+    }
     AnimatedItem::Line { y: (top - 6, top + 30), x: (left, left + width), until: share }
 }

@@ -1,7 +1,7 @@
 //! Chart of restarts as stacked bars.
 
 use crate::draw::colors::phase_color;
-use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten_name};
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_color_on, text_width};
 use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format::seconds;
@@ -13,11 +13,17 @@ pub fn restart_bars(
     title: &str, subtitle: &str, bars: &[(String, RestartMetrics)], lines: &[String], size: (u32, u32),
 ) -> DrawScene {
     let mut scene = DrawScene::new(size);
-    let (w, h) = (size.0 as i32, size.1 as i32);
-    let normal = (h / 36).max(22);
+    let w = size.0 as i32;
+    let normal = (size.1 as i32 / 36).clamp(22, 25);
     let below = heading(&mut scene, title, subtitle);
     let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
-    let end = h - footer_height(lines, w);
+    let under = MARGIN + 2 * normal + footer_height(lines, w);
+    //  The page grows if the bars do not fit: each has a label, a bar, and up to two lines of durations.
+    let needed = bars.iter().map(|(_, restart)| slot_height(restart, normal)).max().unwrap_or(0);
+    let slot = ((size.1 as i32 - top - under) / bars.len().max(1) as i32).max(needed);
+    let bottom = top + slot * bars.len() as i32;
+    scene.height = scene.height.max((bottom + under) as u32);
+    let end = scene.height as i32 - footer_height(lines, w);
     let bottom = end - MARGIN - 2 * normal;
     let longest = bars.iter().map(|b| b.1.total().seconds()).fold(0.0, f64::max);
     let totals = bars.iter().map(|b| text_width(&seconds(b.1.total()), normal + 6));
@@ -32,11 +38,30 @@ pub fn restart_bars(
     let axis = format!("{} from the fault until every pod is ready again", unit.plural());
     scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, &axis);
     draw_footer(&mut scene, lines);
-    let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {
         bar(&mut scene, label, restart, top + i as i32 * slot, slot, normal, &x);
     }
     scene
+}
+
+/// Smallest and largest height of a bar, and the space below the last line of a slot.
+const BAR: (i32, i32) = (36, 150);
+const SLOT_GAP: i32 = 12;
+
+/// Returns the height of a slot with the lowest bar.
+fn slot_height(restart: &RestartMetrics, size: i32) -> i32 {
+    2 * size + BAR.0 + duration_lines(restart).len() as i32 * (size * 3 / 2) + SLOT_GAP
+}
+
+/// Returns the lines below a bar: the durations of its phases, and of those that follow the restart.
+fn duration_lines(r: &RestartMetrics) -> Vec<String> {
+    let line = |(prefix, is_after): (&str, bool)| {
+        let own = Phase::ALL.iter().zip(r.phases());
+        let own = own.filter(|(phase, time)| is_after_restart(**phase) == is_after && *time > Duration::ZERO);
+        let parts: Vec<String> = own.map(|(phase, time)| format!("{} {}", phase.as_str(), seconds(time))).collect();
+        (!parts.is_empty()).then(|| format!("{prefix}{}", parts.join("  ·  ")))
+    };
+    [("", false), ("afterwards: ", true)].into_iter().filter_map(line).collect()
 }
 
 /// Phases that have a segment in some bar.
@@ -68,9 +93,12 @@ fn legend(scene: &mut DrawScene, bars: &[(String, RestartMetrics)], y: i32, size
 }
 
 fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i32, size: i32, x: &dyn Fn(f64) -> i32) {
-    let label_y = top + slot / 2 - slot / 5 - size;
+    let lines = duration_lines(r);
+    let under = lines.len() as i32 * (size * 3 / 2) + SLOT_GAP;
+    let height = (slot - 2 * size - under).min(slot * 2 / 5).clamp(BAR.0, BAR.1);
+    //  The label, the bar and the lines are centered in the slot.
+    let label_y = top + (slot - height - (under - SLOT_GAP) - size / 2) / 2;
     let bar_top = label_y + size;
-    let height = (slot * 2 / 5).min(150);
     let label = shorten_name(label, size + 4, scene.width as i32 - 2 * MARGIN);
     scene.boxed_text((MARGIN, label_y), size + 4, TEXT_COLOR, &label);
     for span in r.spans() {
@@ -87,22 +115,11 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
     let end = x(r.total().seconds()) + 12;
     let total = seconds(r.total());
     scene.boxed_text((end, bar_top + height / 2), size + 6, TEXT_COLOR, &total);
-    if slot < 5 * size {
-        return;
-    }
     let width = scene.width as i32 - 2 * MARGIN;
-    let mut below = bar_top + height + size;
-    for (prefix, is_after) in [("", false), ("afterwards: ", true)] {
-        let own = Phase::ALL.iter().zip(r.phases());
-        let own = own.filter(|(phase, time)| is_after_restart(**phase) == is_after && *time > Duration::ZERO);
-        let parts: Vec<String> = own.map(|(phase, time)| format!("{} {}", phase.as_str(), seconds(time))).collect();
-        if parts.is_empty() {
-            continue;
-        }
-        let line = format!("{prefix}{}", parts.join("  ·  "));
-        let fitted = fitting_font_size(&line, size, width);
-        scene.boxed_text((MARGIN, below), fitted, MUTED_COLOR, &line);
-        below += size * 3 / 2;
+    for (i, line) in (0..).zip(&lines) {
+        let fitted = fitting_font_size(line, size, width);
+        let at = (MARGIN, bar_top + height + size + i * (size * 3 / 2));
+        scene.boxed_text(at, fitted, MUTED_COLOR, &shorten(line, fitted, width));
     }
 }
 

@@ -38,6 +38,8 @@ pub struct ScalingAxes<'a> {
     pub y_unit: &'a dyn Fn(f64) -> f64,
     /// Whether `y` is a time. Its axis is then logarithmic if any value is positive.
     pub is_time: bool,
+    /// Range of the metric. Intervals and the axis do not leave it.
+    pub range: [f64; 2],
 }
 
 impl ScalingAxes<'_> {
@@ -52,8 +54,15 @@ impl ScalingAxes<'_> {
         y_value: &|v| seconds(Duration::from_seconds_f64(v)),
         y_unit: &|span| TimeUnit::for_span(span).seconds(),
         is_time: true,
+        range: [0.0, f64::INFINITY],
     };
 }
+
+/// Name of the closed form of a token bucket. Restarts in place create no pods, so that it does not apply to them.
+pub const TOKEN_BUCKET_NAME: &str = "lower bound with new pods";
+/// Explanation of the closed form in a footer.
+pub const TOKEN_BUCKET_SCOPE: &str = "one request of the Job controller per node (calibration.md 6.6)  ·  bound of the \
+    strategies that create all pods again, not of restarts in place";
 
 /// Returns the time in seconds after which the last of `n` simultaneous requests passes a token bucket
 /// (calibration.md 6.6).
@@ -66,6 +75,8 @@ const COLORS: [usize; 7] = [1, 2, 4, 6, 7, 3, 0];
 const RIGHT_MARGIN: i32 = 330;
 const SIZE: i32 = 22;
 const NAME: i32 = 19;
+/// Distance in pixels between the intervals of two lines at the same x value.
+const SIDE_BY_SIDE: i32 = 16;
 
 pub fn scaling(
     (title, subtitle): (&str, &str), axes: &ScalingAxes<'_>, lines: &[ScalingLine], below: &[String], size: (u32, u32),
@@ -78,9 +89,10 @@ pub fn scaling(
     let log_y = axes.is_time && all().any(|p| p.1 > 0.0);
     let format_value = |p: &&(f64, f64)| !log_y || p.1 > 0.0;
     let bars = lines.iter().flat_map(|l| &l.bars);
-    let ends = bars.flat_map(|b| [b.1, b.2]).filter(|v| !log_y || *v > 0.0);
+    let within = |v: f64| v.clamp(axes.range[0], axes.range[1]);
+    let ends = bars.flat_map(|b| [within(b.1), within(b.2)]).filter(|v| !log_y || *v > 0.0);
     let heights = all().filter(format_value).map(|p| p.1).chain(ends);
-    let y = ScalingAxis::from_values(heights, (bottom, top), log_y);
+    let y = ScalingAxis::from_values(heights, (bottom, top), log_y).within(axes.range);
     let ticks = y.ticks(axes);
     let widest = ticks.iter().map(|v| text_width(&(axes.y_label)(*v), SIZE));
     let left = MARGIN + widest.max().unwrap_or(0) + 12;
@@ -124,11 +136,20 @@ fn draw_size_grid(
 }
 
 fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x, y): (&ScalingAxis, &ScalingAxis)) {
-    let mut ends: Vec<(i32, Rgb, String)> = Vec::new();
+    let mut ends: Vec<(i32, Rgb, String, String)> = Vec::new();
     let mut nth = 0;
+    //  Lines with intervals are drawn side by side, so that the intervals do not cover each other.
+    let intervals = lines.iter().filter(|line| !line.bars.is_empty()).count() as i32;
+    let mut drawn_intervals = 0;
     for line in lines {
-        let points: Vec<(i32, i32)> =
-            line.points.iter().filter(|p| !y.log || p.1 > 0.0).map(|p| (x.to_pixels(p.0), y.to_pixels(p.1))).collect();
+        let shift = if line.bars.is_empty() || intervals < 2 {
+            0
+        } else {
+            drawn_intervals += 1;
+            (2 * drawn_intervals - 1 - intervals) * SIDE_BY_SIDE / 2
+        };
+        let shown = line.points.iter().filter(|p| !y.log || p.1 > 0.0);
+        let points: Vec<(i32, i32)> = shown.map(|p| (x.to_pixels(p.0) + shift, y.to_pixels(p.1))).collect();
         let Some(end) = points.last().copied() else {
             continue;
         };
@@ -140,12 +161,11 @@ fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x
         };
         let last = line.points.last().map_or(0.0, |p| p.1);
         let value = (axes.y_value)(last);
-        let room = RIGHT_MARGIN - 20 - text_width(&format!("  {value}"), NAME);
-        let name = format!("{}  {value}", shorten_name(&line.name, NAME, room));
-        ends.push((end.1, color, name));
+        ends.push((end.1, color, line.name.clone(), value));
         for (at, low, high) in &line.bars {
-            let low = if y.log { low.max(y.low) } else { *low };
-            scene.line(vec![(x.to_pixels(*at), y.to_pixels(low)), (x.to_pixels(*at), y.to_pixels(*high))], 2, color);
+            let (low, high) = (low.max(y.low).max(axes.range[0]), high.min(axes.range[1]));
+            let px = x.to_pixels(*at) + shift;
+            scene.line(vec![(px, y.to_pixels(low)), (px, y.to_pixels(high))], 2, color);
         }
         scene.line(points.clone(), if line.is_closed_form { 2 } else { 4 }, color);
         for (px, py) in points.iter().filter(|_| !line.is_closed_form) {
@@ -156,9 +176,14 @@ fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x
 }
 
 /// Draws the names from top to bottom, each as close to the end of its line as possible.
-fn names(scene: &mut DrawScene, mut ends: Vec<(i32, Rgb, String)>, (x, y): (&ScalingAxis, &ScalingAxis)) {
+fn names(scene: &mut DrawScene, mut ends: Vec<(i32, Rgb, String, String)>, (x, y): (&ScalingAxis, &ScalingAxis)) {
     let (top, bottom) = (y.to, y.from);
-    let step = (SIZE + 8).min((bottom - top) / (ends.len() as i32).max(1));
+    //  A name that does not fit beside its value takes a line of its own.
+    let fits = |name: &str, value: &str| text_width(&format!("{name}  {value}"), NAME) <= RIGHT_MARGIN - 36;
+    let is_wrapped = ends.iter().any(|(_, _, name, value)| !fits(name, value));
+    let full = if is_wrapped { 2 * NAME + 14 } else { SIZE + 8 };
+    let step = full.min((bottom - top) / (ends.len() as i32).max(1));
+    let is_wrapped = is_wrapped && step >= 2 * NAME + 6;
     ends.sort_by_key(|e| e.0);
     let mut free = top;
     for (at, ..) in &mut ends {
@@ -170,10 +195,17 @@ fn names(scene: &mut DrawScene, mut ends: Vec<(i32, Rgb, String)>, (x, y): (&Sca
         *at = (*at).min(last);
         last = *at - step;
     }
-    for (at, color, name) in ends {
+    for (at, color, name, value) in ends {
         scene.rect(x.to + 14, at - 7, 14, 14, color);
-        let name = shorten(&name, NAME, RIGHT_MARGIN - 20);
-        scene.text((x.to + 36, at), NAME, TextAnchor::Left, TEXT_COLOR, &name);
+        let width = RIGHT_MARGIN - 36;
+        let mut text = |y: i32, text: &str| scene.text((x.to + 36, y), NAME, TextAnchor::Left, TEXT_COLOR, text);
+        if is_wrapped && !fits(&name, &value) {
+            text(at - NAME / 2 - 2, &shorten_name(&name, NAME, width));
+            text(at + NAME / 2 + 2, &value);
+        } else {
+            let room = width - text_width(&format!("  {value}"), NAME);
+            text(at, &format!("{}  {value}", shorten_name(&name, NAME, room)));
+        }
     }
 }
 
@@ -202,6 +234,15 @@ impl ScalingAxis {
             (low - air, high + air)
         };
         ScalingAxis { low, high, from, to, log }
+    }
+
+    /// Limits a linear axis to the range of the metric.
+    fn within(self, [low, high]: [f64; 2]) -> ScalingAxis {
+        let (low, high) = (self.low.max(low), self.high.min(high));
+        if self.log || low >= high {
+            return self;
+        }
+        ScalingAxis { low, high, ..self }
     }
 
     fn to_pixels(&self, v: f64) -> i32 {

@@ -2,7 +2,7 @@
 //!
 //! The content is the same as in the console output of `run`; both use `metrics::gate`.
 
-use crate::console::waterfall::{describe_longest_waits, is_long_enough};
+use crate::console::waterfall::{describe_longest_waits_plainly, is_long_enough, plain_name};
 use crate::draw::colors::phase_color;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width};
@@ -10,7 +10,7 @@ use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::bottleneck;
-use sim_analysis::metrics::restarts::bottleneck::BottleneckShare;
+use sim_analysis::metrics::restarts::bottleneck::{BottleneckShare, RestartBottleneck};
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_base::SimTime;
@@ -19,7 +19,9 @@ use sim_base::SimTime;
 const MIN_LABEL_WIDTH: i32 = 620;
 /// Share of the chart width used for the first column in wide charts.
 const LABEL_SHARE: (i32, i32) = (9, 20);
-const ROW: (i32, i32) = (50, 92);
+/// Minimum width of the bars.
+const MIN_PLOT_WIDTH: i32 = 400;
+const ROW: (i32, i32) = (50, 120);
 
 /// Draws the waterfall of a restart. `below` contains the footer lines with provenance and assumptions.
 pub fn waterfall(
@@ -39,17 +41,18 @@ pub fn waterfall(
     let under = 3 * 22 + 40 + footer_height(below, size.0 as i32);
     let room = size.1 as i32 - top - under;
     let row = (room / rows).clamp(ROW.0, ROW.1);
-    scene.height = scene.height.max((top + rows * row + under) as u32);
+    scene.height = (top + rows * row + under) as u32;
     let bottom = top + rows * row;
     let durations = displayed.iter().map(|g| text_width(&seconds(g.span.duration()), 22));
     let right = size.0 as i32 - MARGIN - durations.max().unwrap_or(0) - 10;
     let words = MIN_LABEL_WIDTH.max(size.0 as i32 * LABEL_SHARE.0 / LABEL_SHARE.1);
+    let words = words.min(right - MARGIN - 20 - MIN_PLOT_WIDTH);
     let axis = WaterfallAxis { left: MARGIN + words + 20, right, longest: r.total().seconds().max(1e-9) };
     grid(&mut scene, &axis, (top, bottom));
     for (i, g) in displayed.iter().enumerate() {
         draw_step(&mut scene, r, g, &axis, (top + i as i32 * row, row));
     }
-    let text = describe_longest_waits(run, r);
+    let text = describe_longest_waits_plainly(run, r);
     let width = size.0 as i32 - 2 * MARGIN;
     let y = bottom + 3 * 22 + 12;
     let at = fitting_font_size(&text, 24, width);
@@ -57,6 +60,9 @@ pub fn waterfall(
     draw_footer(&mut scene, below);
     scene
 }
+
+/// Smallest font size of the texts of a row. Longer texts are shortened.
+const SMALLEST_LABEL: i32 = 18;
 
 struct WaterfallAxis {
     left: i32,
@@ -87,13 +93,15 @@ fn draw_step(
     scene: &mut DrawScene, r: &RestartMetrics, g: &BottleneckShare, axis: &WaterfallAxis, (top, row): (i32, i32),
 ) {
     let what = waits::with_pods(g.span.step.what, r.pods);
-    let gate = g.gate.as_ref().map(|gate| gate.text()).unwrap_or_default();
+    //  Charts do not cite rules.
+    let plain = |gate: &RestartBottleneck| RestartBottleneck { name: plain_name(gate, r.pods), ..gate.clone() }.text();
+    let gate = g.gate.as_ref().map(plain).unwrap_or_default();
     let color = phase_color(g.span.phase());
     scene.rect(MARGIN, top + row / 2 - 18, 8, 36, color);
     let left = MARGIN + 20;
     let line = |text: &str, size: i32| {
         let width = axis.left - MARGIN - 40;
-        let at = size.min(size * width / text_width(text, size)).max(16);
+        let at = size.min(size * width / text_width(text, size)).max(SMALLEST_LABEL);
         (at, shorten(text, at, width))
     };
     let (size, text) = line(&format!("{}: {what}", g.span.phase().as_str()), 22);

@@ -13,36 +13,36 @@ pub const RESTARTS: [TableColumn; 20] = [
         "`Recreate`, `BlockingRecreate`, `InPlaceRestart`; or, without a restart of the JobSet: `RestartJob` (one Job was recreated), `PodReplacement` (the Job controller replaced pods), `ContainerRestart` (the kubelet restarted a container)",
     ),
     TableColumn::new("fault_cause", "", "the fault that triggered the restart"),
-    TableColumn::new("start_time", "s", "time of the fault"),
-    TableColumn::new("end", "s", "time at which all pods were ready again; empty if they never were"),
-    TableColumn::new("total", "s", "`end` − `start_time`"),
-    TableColumn::new("detect", "s", "until the responsible component detects the failure"),
-    TableColumn::new("terminate", "s", "until the last pod of the previous attempt is removed"),
-    TableColumn::new("recreate", "s", "until the last pod object is created"),
+    TableColumn::new("start_time_s", "s", "time of the fault"),
+    TableColumn::new("end_s", "s", "time at which all pods were ready again; empty if they never were"),
+    TableColumn::new("total_s", "s", "`end_s` − `start_time_s`"),
+    TableColumn::new("detect_s", "s", "until the responsible component detects the failure"),
+    TableColumn::new("terminate_s", "s", "until the last pod of the previous attempt is removed"),
+    TableColumn::new("recreate_s", "s", "until the last pod object is created"),
     TableColumn::new(
-        "queue",
+        "queue_s",
         "s",
         "the JobSet is suspended: it waits for admission by Kueue, or until a user resumes it",
     ),
     TableColumn::new(
-        "capacity",
+        "capacity_s",
         "s",
         "no node fits a pod, until a node is repaired, replaced or released; this time is not part of the other phases",
     ),
-    TableColumn::new("schedule", "s", "until the last pod is bound to a node"),
-    TableColumn::new("start", "s", "until the last pod is ready"),
+    TableColumn::new("schedule_s", "s", "until the last pod is bound to a node"),
+    TableColumn::new("start_s", "s", "until the last pod is ready"),
     TableColumn::new(
-        "barrier",
+        "barrier_s",
         "s",
         "in-place restarts: until the JobSet controller has seen all agents and lifts the barrier",
     ),
     TableColumn::new(
-        "rendezvous",
+        "rendezvous_s",
         "s",
-        "after `end`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
+        "after `end_s`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
     ),
-    TableColumn::new("restore", "s", "after `end`, for training jobs: reading the checkpoint"),
-    TableColumn::new("redo", "s", "after `end`, for training jobs: repeating lost steps, up to the next interruption"),
+    TableColumn::new("restore_s", "s", "after `end_s`, for training jobs: reading the checkpoint"),
+    TableColumn::new("redo_s", "s", "after `end_s`, for training jobs: repeating lost steps, up to the next interruption"),
     TableColumn::new(
         "ending",
         "",
@@ -64,15 +64,15 @@ pub const PODS: [TableColumn; 21] = [
     TableColumn::new("index", "", "completion index"),
     TableColumn::new("restart_attempt", "", "label `restart-attempt`"),
     TableColumn::new("node", "", "node to which the pod is bound"),
-    TableColumn::new("created", "s", "time at which the object was created"),
-    TableColumn::new("bound", "s", "time at which the binding was stored"),
-    TableColumn::new("running", "s", "time at which phase Running was stored"),
-    TableColumn::new("ready", "s", "first time at which the pod became ready"),
-    TableColumn::new("not_ready", "s", "last time at which the pod lost readiness"),
-    TableColumn::new("exited", "s", "last time at which a container exited without being stopped"),
-    TableColumn::new("finished", "s", "time at which phase Succeeded or Failed was stored"),
-    TableColumn::new("deleting", "s", "time at which the deletionTimestamp was set"),
-    TableColumn::new("gone", "s", "time at which the object was removed"),
+    TableColumn::new("created_s", "s", "time at which the object was created"),
+    TableColumn::new("bound_s", "s", "time at which the binding was stored"),
+    TableColumn::new("running_s", "s", "time at which phase Running was stored"),
+    TableColumn::new("ready_s", "s", "first time at which the pod became ready"),
+    TableColumn::new("not_ready_s", "s", "last time at which the pod lost readiness"),
+    TableColumn::new("exited_s", "s", "last time at which a container exited without being stopped"),
+    TableColumn::new("finished_s", "s", "time at which phase Succeeded or Failed was stored"),
+    TableColumn::new("deleting_s", "s", "time at which the deletionTimestamp was set"),
+    TableColumn::new("gone_s", "s", "time at which the object was removed"),
     TableColumn::new("phase", "", "last phase: `Pending`, `Running`, `Succeeded` or `Failed`"),
     TableColumn::new(
         "exit_code",
@@ -92,9 +92,9 @@ pub const PODS: [TableColumn; 21] = [
 pub const NODES: [TableColumn; 7] = [
     TableColumn::new("node", "", "name"),
     TableColumn::new("pods_bound", "", "number of pods bound to the node"),
-    TableColumn::new("first_fault", "s", "time of the first scripted fault on the node or on one of its pods"),
-    TableColumn::new("not_ready_total", "s", "time during which the Ready condition was not True"),
-    TableColumn::new("gone", "s", "time at which the Node object was deleted"),
+    TableColumn::new("first_fault_s", "s", "time of the first scripted fault on the node or on one of its pods"),
+    TableColumn::new("not_ready_total_s", "s", "time during which the Ready condition was not True"),
+    TableColumn::new("gone_s", "s", "time at which the Node object was deleted"),
     TableColumn::new("transitions", "", "changes of the Ready condition as `seconds:status`, separated by `;`"),
     TableColumn::new("taints", "", "added and removed taints as `seconds:+key` or `seconds:-key`, separated by `;`"),
 ];
@@ -102,7 +102,7 @@ pub const NODES: [TableColumn; 7] = [
 /// Columns of `ledger.csv` except `digest`.
 pub const LEDGER: [TableColumn; 3] = [
     TableColumn::new("category", "", "see below"),
-    TableColumn::new("accelerator_seconds", "accelerator·s", "accelerator time in this category"),
+    TableColumn::new("accelerator_s", "accelerator·s", "accelerator time in this category"),
     TableColumn::new("cost", "currency", "cost at the topology's prices, in its currency"),
 ];
 
@@ -120,7 +120,7 @@ pub const CONTROL_PLANE: [TableColumn; 7] = [
         "share",
         "share of the run with a non-empty queue; for a server, share of the run in which it was busy",
     ),
-    TableColumn::new("busy_seconds", "s", "`busy_share` as a duration"),
+    TableColumn::new("busy_s", "s", "`busy_share` as a duration"),
     TableColumn::new("longest_queue", "", "largest queue length"),
     TableColumn::new(
         "bottleneck",
@@ -131,7 +131,7 @@ pub const CONTROL_PLANE: [TableColumn; 7] = [
 
 /// Columns of `fragmentation.csv` except `digest`.
 pub const FRAGMENTATION: [TableColumn; 6] = [
-    TableColumn::new("time", "s", "time of the change; the values are valid until the next row of the same groups"),
+    TableColumn::new("time_s", "s", "time of the change; the values are valid until the next row of the same groups"),
     TableColumn::new(
         "groups",
         "",

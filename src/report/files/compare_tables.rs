@@ -1,6 +1,6 @@
 //! A comparison as CSV and Markdown tables, and the CSV table of its replications.
 
-use crate::console::compare::{conclusion, format_metric_value, unit};
+use crate::console::compare::{conclusion, format_metric_row, format_metric_value, unit};
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
 use sim_analysis::experiment::{
@@ -110,8 +110,8 @@ pub fn markdown(all: &VariantComparison) -> String {
     let head = ["difference", "metric", "mean", "95 % interval", "n", "better"];
     let mut differences = Table::new(head).with_number_columns(&[2, 3, 4]);
     for p in &all.paired {
-        let [mean, low, high] = [p.difference.mean, p.difference.ci95[0], p.difference.ci95[1]]
-            .map(|v| if v.is_finite() { format_metric_value(&p.metric, v) } else { "-".to_owned() });
+        let row = [p.difference.mean, p.difference.ci95[0], p.difference.ci95[1]];
+        let [mean, low, high] = format_metric_row(&p.metric, row.map(|v| Some(v).filter(|v| v.is_finite())));
         let better = match p.verdict {
             CompareVerdict::A => &p.a,
             CompareVerdict::B => &p.b,

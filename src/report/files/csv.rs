@@ -49,8 +49,8 @@ pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
     all
 }
 
-/// Returns `restarts.csv`. `start_time` is the time of the fault, `start` is the duration of the phase in which
-/// containers start. `end` and `total` are empty if the pods never became ready again; the phases then cover the
+/// Returns `restarts.csv`. `start_time_s` is the time of the fault, `start_s` is the duration of the phase in which
+/// containers start. `end_s` and `total_s` are empty if the pods never became ready again; the phases then cover the
 /// restart up to the end of the JobSet or of the run.
 pub fn restarts(run: &RunView<'_>) -> Table {
     let row = |r: &RestartMetrics| {

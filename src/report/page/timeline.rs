@@ -5,7 +5,7 @@
 
 use crate::draw::scene::{Rgb, tick_label, ticks};
 use crate::draw::svg::hex;
-use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, TimelineMark, ViewWindow};
+use crate::timeline::{LaneGroup, MarkKind, TimelineChart, TimelineLane, TimelineMark, ViewWindow};
 use sim_base::SimTime;
 use sim_base::escape::for_html;
 use std::fmt::Write;
@@ -33,7 +33,8 @@ pub fn write(out: &mut String, timeline: &TimelineChart, alt: &str) {
     axis(out, window);
     out.push_str(
         "<p class=\"hint\">Drag to zoom in, double-click to show the whole run. Keyboard: arrow keys move, + and - \
-         zoom, 0 shows the whole run. Solid lines: faults; dotted lines: ends of restarts.</p>\n</div>\n",
+         zoom, 0 shows the whole run. Solid lines: faults; dashed lines: returns of nodes and user \
+         actions; dotted lines: ends of restarts.</p>\n</div>\n",
     );
 }
 
@@ -62,8 +63,8 @@ fn write_window_bar(out: &mut String, timeline: &TimelineChart) {
 
 fn write_group(out: &mut String, timeline: &TimelineChart, group: &LaneGroup, window: &ViewWindow) {
     let _ = writeln!(out, "<h3>{}</h3>\n<ul class=\"legend\">", for_html(group.title));
-    for (color, what) in &group.legend {
-        let (color, what) = (hex(*color), for_html(what));
+    for (color, what) in group.legend_of(|changes| changes.iter().any(|(_, n)| *n > 0)) {
+        let (color, what) = (hex(color), for_html(what));
         let _ = writeln!(out, "<li><i style=\"background:{color}\"></i>{what}</li>");
     }
     out.push_str("</ul>\n");
@@ -78,7 +79,7 @@ fn write_lane(out: &mut String, timeline: &TimelineChart, lane: &TimelineLane, w
         "<div class=\"lane\"><p>{}<small>{}</small></p><div class=\"field\"><svg viewBox=\"{} 0 {} {LANE_HEIGHT}\" \
          preserveAspectRatio=\"none\" aria-hidden=\"true\">",
         for_html(&lane.label),
-        for_html(&lane.note),
+        for_html(&[lane.note.as_str(), &lane.critical].join(if lane.critical.is_empty() { "" } else { "; " })),
         ms(window.from),
         (ms(window.to) - ms(window.from)).max(1)
     );
@@ -139,11 +140,12 @@ fn position_percent(at: SimTime, window: &ViewWindow) -> f64 {
 }
 
 fn write_mark(out: &mut String, mark: &TimelineMark, window: &ViewWindow) {
-    let class = match mark.label {
-        "fault" => "",
-        _ => " class=\"r\"",
+    let class = match mark.kind {
+        MarkKind::Fault => "",
+        MarkKind::NodeReturn | MarkKind::UserAction => " class=\"d\"",
+        MarkKind::Ready => " class=\"r\"",
     };
-    let (at, title) = (ms(mark.at), for_html(mark.label));
+    let (at, title) = (ms(mark.at), for_html(mark.kind.as_str()));
     let left = position_percent(mark.at, window);
     let _ = write!(out, "<i{class} data-t=\"{at}\" title=\"{title}\" style=\"left:{left:.3}%\"></i>");
 }

@@ -5,12 +5,13 @@ use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_
 use super::{PlanPage, PlanProvenance, PlanText, table};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, TEXT_COLOR};
-use crate::figures::compare_panel::{SIZE, legend};
+use crate::figures::compare_panel::{SIZE, mark_legend};
 use crate::metric_label::{MetricLabel, parameter_name, parameter_tick};
 use crate::{console::waterfall::WaterfallStyle, table::Table};
 use serde::Serialize;
 use sim_analysis::planning::breakeven::{BreakEven, BreakEvenCrossing, BreakEvenSide, SimulatedPoint};
 use sim_analysis::planning::{ParameterRange, RangeUnit};
+use sim_base::Duration;
 
 /// A break-even result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
@@ -69,6 +70,19 @@ impl BreakEvenReport {
             BreakEvenSide::B => &self.b,
             BreakEvenSide::Inconclusive => "neither",
         }
+    }
+
+    /// Returns the values of the points as texts that differ where the values differ.
+    fn format_values(&self) -> Vec<String> {
+        let values: Vec<f64> = self.points.iter().map(|p| p.value).collect();
+        let texts: Vec<String> = values.iter().map(|value| self.format_value(*value)).collect();
+        let is_shared = |i: usize| (0..values.len()).any(|j| texts[i] == texts[j] && values[i] != values[j]);
+        let exact = |value: f64| match self.over.unit {
+            RangeUnit::Seconds => Duration::from_millis((value * 1e3).round() as u64).to_string(),
+            RangeUnit::Whole | RangeUnit::Number => value.to_string(),
+        };
+        let text = |i: usize| if is_shared(i) { exact(values[i]) } else { texts[i].clone() };
+        (0..values.len()).map(text).collect()
     }
 
     fn format_value(&self, value: f64) -> String {
@@ -134,13 +148,13 @@ impl PlanText for BreakEvenReport {
         }
         let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
         let label = MetricLabel::new(&self.metric, &self.provenance.currency);
-        for p in &self.points {
+        for (p, value) in self.points.iter().zip(self.format_values()) {
             let difference = p.difference.map_or("-".to_owned(), |d| label.plain_change(d.mean, d.ci95));
             let better = match p.side {
                 BreakEvenSide::Inconclusive => "inconclusive",
                 side => self.name(side),
             };
-            let mut row = vec![self.format_value(p.value), difference, p.replications.to_string(), better.to_owned()];
+            let mut row = vec![value, difference, p.replications.to_string(), better.to_owned()];
             if has_failures {
                 row.insert(3, format!("{} and {}", p.completed[0], p.completed[1]));
             }
@@ -192,7 +206,7 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     let bounds = || r.points.iter().filter_map(|p| p.difference).flat_map(|d| d.ci95);
     let metric = MetricLabel::new(&r.metric, &r.provenance.currency);
     let y = PlaneScale::around_zero(bounds(), &metric);
-    let name = format!("{}: {} minus {}", metric.axis(), r.b, r.a);
+    let name = format!("{}: {} minus {}", metric.difference_axis(), r.b, r.a);
     let tick = |v: f64| metric.tick(v);
     let y_labels = PlaneLabels { name: &name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };
     let x_labels = PlaneLabels {
@@ -219,19 +233,24 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     };
     for p in &r.points {
         if let Some(d) = p.difference {
-            plane.mark(&mut scene, p.value, (d.ci95[0], d.mean, d.ci95[1]), color(p.side));
+            let is_hollow = p.side == BreakEvenSide::Inconclusive;
+            plane.mark_shaped(&mut scene, p.value, (d.ci95[0], d.mean, d.ci95[1]), (color(p.side), is_hollow));
         }
     }
     let mut entries = vec![
-        (color(BreakEvenSide::A), format!("{} is better", r.a)),
-        (color(BreakEvenSide::B), format!("{} is better", r.b)),
-        (color(BreakEvenSide::Inconclusive), "inconclusive".to_owned()),
+        (color(BreakEvenSide::A), format!("{} is better", r.a), false),
+        (color(BreakEvenSide::B), format!("{} is better", r.b), false),
+        (color(BreakEvenSide::Inconclusive), "inconclusive".to_owned(), true),
     ];
+    let is_drawn = |side: BreakEvenSide| r.points.iter().any(|p| p.side == side && p.difference.is_some());
+    let sides = [BreakEvenSide::A, BreakEvenSide::B, BreakEvenSide::Inconclusive];
+    let mut drawn = sides.map(is_drawn).into_iter();
+    entries.retain(|_| drawn.next() == Some(true));
     if let BreakEvenCrossing::At { estimate, .. } = r.crossing {
         plane.vertical_line(&mut scene, estimate, 4, PALETTE[2]);
-        entries.push((PALETTE[2], format!("break-even {}", r.format_value(estimate))));
+        entries.push((PALETTE[2], format!("break-even {}", r.format_value(estimate)), false));
     }
-    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    mark_legend(&mut scene, below + 3 * SIZE, entries.into_iter());
     draw_provenance(&mut scene, &r.provenance);
     scene
 }

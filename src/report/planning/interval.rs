@@ -216,7 +216,7 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
     //  The difference removes the variation that is common to all intervals of a replication.
     let ys = r.points.iter().filter_map(|p| p.change);
     let y = PlaneScale::from_values(ys.flat_map(|c| c.ci95).chain([0.0]));
-    let name = format!("{}: difference from the best simulated interval", metric.axis());
+    let name = format!("{}: difference from the best simulated interval", metric.difference_axis());
     let tick = |v: f64| metric.tick(v);
     let y_labels = PlaneLabels { name: &name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };
     let time = |v: f64| parameter_tick(v, RangeUnit::Seconds);
@@ -226,9 +226,11 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
         plane.fill_between_x(&mut scene, ci95_s, PALETTE[4]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    plane.vertical_line(&mut scene, c.exact_s, 7, PALETTE[6]);
-    plane.vertical_line(&mut scene, c.young_s, 4, PALETTE[7]);
-    plane.vertical_line(&mut scene, c.daly_s, 2, PALETTE[1]);
+    //  The lines of the formulas end below the points.
+    for (at, width, color) in [(c.exact_s, 7, PALETTE[6]), (c.young_s, 4, PALETTE[7]), (c.daly_s, 2, PALETTE[1])] {
+        let x = plane.to_pixels(at, plane.y.from).0;
+        scene.line(vec![(x, plane.bottom - (plane.bottom - plane.top) / 8), (x, plane.bottom)], width, color);
+    }
     let mut entries = vec![(PALETTE[2], "simulated".to_owned())];
     if let Some(best) = r.every_s {
         plane.vertical_line(&mut scene, best, 4, PALETTE[4]);

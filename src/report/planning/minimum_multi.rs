@@ -3,7 +3,7 @@
 use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::spares::{CandidateRow, color, judgement_word, row};
-use super::{PlanPage, PlanProvenance, PlanText, table};
+use super::{PlanPage, PlanProvenance, PlanText, table, target_title};
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::metric_label::{MetricLabel, parameter_names};
@@ -210,7 +210,9 @@ impl PlanText for MinimumMultiReport {
 /// Draws the cost of each combination, ordered by the values.
 fn chart(r: &MinimumMultiReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!("{}: combinations for {}", r.provenance.scenario, r.target);
+    let label = MetricLabel::new(&r.metric, &r.provenance.currency).of_statistic(&r.statistic);
+    let target = target_title((&r.target, r.limit), &label);
+    let title = format!("{}: combinations for {target}", r.provenance.scenario);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let mut all: Vec<&CombinationRow> = r.combinations.iter().collect();
     all.sort_by(|a, b| a.values.cmp(&b.values));

@@ -16,11 +16,23 @@ pub mod tornado;
 use super::console::page::{Block, Page, Rank};
 use super::console::waterfall::WaterfallStyle;
 use super::draw::scene::DrawScene;
+use super::metric_label::MetricLabel;
 use super::table::Table;
 use columns::columns;
 use serde::Serialize;
 use sim_analysis::format::{count, wrap};
 use sim_base::Duration;
+
+/// Returns a target as the title of a chart states it: `mean of goodput at least 80 %`. `text` is the target as given,
+/// with its limit; `label` names the metric and the statistic.
+pub(crate) fn target_title((text, limit): (&str, f64), label: &MetricLabel) -> String {
+    let relations = [(">=", "at least"), ("<=", "at most"), (">", "more than"), ("<", "less than")];
+    let relation = relations.into_iter().find(|(sign, _)| text.contains(sign));
+    match relation {
+        Some((_, words)) => format!("{} {words} {}", label.name, label.value(limit)),
+        None => text.to_owned(),
+    }
+}
 
 /// A planning result that can be output in every format.
 pub trait PlanText: Serialize {

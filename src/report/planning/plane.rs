@@ -74,6 +74,13 @@ impl PlaneScale {
         PlaneScale::new(low - air, high + air)
     }
 
+    /// Creates the scale of a metric over the values. It does not leave the range of the metric.
+    pub fn of_metric(values: impl Iterator<Item = f64>, metric: &MetricLabel) -> PlaneScale {
+        let [low, high] = metric.range();
+        let scale = PlaneScale::from_values(values.map(|v| v.clamp(low, high)));
+        PlaneScale::new(scale.from.max(low), scale.to.min(high))
+    }
+
     /// Creates the scale of differences of a metric, which contains zero. Without any difference it is one unit of the
     /// metric to both sides, because rounding errors are not an effect.
     pub fn around_zero(values: impl Iterator<Item = f64>, metric: &MetricLabel) -> PlaneScale {
@@ -86,6 +93,9 @@ impl PlaneScale {
     }
 
     fn share(&self, v: f64) -> f64 {
+        if !v.is_finite() {
+            return if v > 0.0 { 1.0 } else { 0.0 };
+        }
         let share = if self.log {
             libm::log(v / self.from) / libm::log(self.to / self.from)
         } else {
@@ -225,10 +235,16 @@ impl ParameterPlane {
     }
 
     /// Draws a mark with a vertical interval.
-    pub fn mark(&self, scene: &mut DrawScene, x: f64, (low, value, high): (f64, f64, f64), color: Rgb) {
+    pub fn mark(&self, scene: &mut DrawScene, x: f64, range: (f64, f64, f64), color: Rgb) {
+        self.mark_shaped(scene, x, range, (color, false));
+    }
+
+    /// Draws a filled or hollow mark with a vertical interval.
+    pub fn mark_shaped(
+        &self, scene: &mut DrawScene, x: f64, (low, value, high): (f64, f64, f64), (color, is_hollow): (Rgb, bool),
+    ) {
         scene.line(vec![self.to_pixels(x, low), self.to_pixels(x, high)], 4, color);
-        let (px, py) = self.to_pixels(x, value);
-        scene.rect(px - 7, py - 7, 14, 14, color);
+        scene.mark(self.to_pixels(x, value), 14, color, is_hollow);
     }
 }
 

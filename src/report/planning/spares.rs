@@ -3,7 +3,7 @@
 
 use super::number::{cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
-use super::{PlanPage, PlanProvenance, PlanText, table};
+use super::{PlanPage, PlanProvenance, PlanText, table, target_title};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
@@ -271,7 +271,8 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32 + 230));
     let (parameter, currency) = (parameter_name(&r.path), &r.provenance.currency);
     let metric = MetricLabel::new(&r.metric, currency);
-    let title = format!("{}: {parameter} for {}", r.provenance.scenario, r.target);
+    let target = target_title((&r.target, r.limit), &metric.clone().of_statistic(&r.statistic));
+    let title = format!("{}: {parameter} for {target}", r.provenance.scenario);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let values: Vec<f64> = r.candidates.iter().map(|c| c.value as f64).collect();
     let (low, high) = (values[0], values[values.len() - 1]);
@@ -281,7 +282,7 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
         let m = c.metric;
         [c.ci95[0], c.ci95[1], c.statistic, m.map(|m| m.p50)]
     });
-    let y = PlaneScale::from_values(bounds.flatten().chain([r.limit]));
+    let y = PlaneScale::of_metric(bounds.flatten().chain([r.limit]), &metric);
     let costs = PlaneScale::from_values(r.candidates.iter().map(|c| c.cost).chain([0.0]));
     let costs = PlaneScale::new(0.0, costs.to);
     let y_name = metric.clone().of_statistic(&r.statistic).axis();

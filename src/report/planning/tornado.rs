@@ -170,7 +170,7 @@ fn chart(r: &TornadoReport) -> DrawScene {
         bottom: top + rows * ROW,
     };
     scene.height = (plane.bottom + 4 * SIZE + MARGIN) as u32;
-    let name = format!("change of {}", label.axis());
+    let name = format!("change of {}", label.difference_axis());
     let tick = |v: f64| label.tick(v);
     let x_labels = PlaneLabels { name: &name, ticks: x.ticks_in(8, label.tick_unit(x.to - x.from)), label: &tick };
     let none = PlaneLabels { name: "", ticks: Vec::new(), label: &tick };

@@ -5,6 +5,7 @@
 mod html;
 mod text;
 
+use crate::planning::number::short_value;
 use csv::Writer;
 use serde_json::{Map, Number, Value};
 use sim_base::escape::{for_cell, for_markdown};
@@ -71,6 +72,22 @@ impl Table {
     pub fn with_number_columns(mut self, positions: &[usize]) -> Table {
         for (at, column) in self.columns.iter_mut().enumerate() {
             column.is_number |= positions.contains(&at);
+        }
+        self
+    }
+
+    /// Rounds numbers with more digits than a reader needs to four significant digits. Digests are unchanged.
+    pub fn with_short_numbers(mut self) -> Table {
+        /// Longest number that is not rounded, such as `1234.5`.
+        const LONGEST: usize = 6;
+        let is_digest: Vec<bool> = self.columns.iter().map(|column| column.name == "digest").collect();
+        for row in &mut self.rows {
+            for (cell, _) in row.iter_mut().zip(&is_digest).filter(|(_, is_digest)| !**is_digest) {
+                let is_long = cell.len() > LONGEST && cell.contains('.');
+                if let Some(value) = cell.parse::<f64>().ok().filter(|v| is_long && v.is_finite()) {
+                    *cell = short_value(value);
+                }
+            }
         }
         self
     }

@@ -19,7 +19,7 @@ fn metrics_have_names_units_and_values_for_people() {
         ("training_time_h", "", "training time, h", 12.5, "12.5 h"),
         ("nodeHours.spare", "", "node time: spare, node-hours", 3.0, "3 node-hours"),
         ("restarts", "", "restarts", 12_345.0, "12,345"),
-        ("gpu_repairs", "", "gpu repairs", 2.0, "2"),
+        ("gpu_repairs", "", "GPU repairs", 2.0, "2"),
     ] {
         let label = MetricLabel::new(metric, currency);
         assert_eq!((label.axis().as_str(), label.value(value).as_str()), (axis, written), "{metric}");
@@ -44,6 +44,20 @@ fn labels_of_ticks_are_short_and_their_unit_is_in_the_title() {
 }
 
 #[test]
+fn intervals_and_differences_of_a_metric_keep_to_its_range_and_unit() {
+    for (metric, axis, range) in [
+        ("goodput", "goodput, percentage points", [0.0, 1.0]),
+        ("end.t_s", "time until the end of the run", [0.0, f64::INFINITY]),
+        ("cost.total", "cost of a run, USD", [0.0, f64::INFINITY]),
+    ] {
+        let label = MetricLabel::new(metric, "USD");
+        assert_eq!((label.difference_axis().as_str(), label.range()), (axis, range));
+    }
+    let change = MetricLabel::new("end.t_s", "").change(1235.0, [-1751.0, 4_221.0]);
+    assert_eq!(change, "+0.343 h (-0.486 h to 1.17 h)");
+}
+
+#[test]
 fn parameters_have_names_for_people() {
     for (path, name) in [
         ("training.checkpoint.every", "checkpoint interval"),
@@ -56,7 +70,7 @@ fn parameters_have_names_for_people() {
         ("spec.replicatedJobs[0].replicas", "replicas"),
         ("parameters.spareRacks", "spare racks"),
         ("parameters.every", "every"),
-        ("timing.plegPeriod", "pleg period"),
+        ("timing.plegPeriod", "PLEG period"),
         ("a.b", "b"),
     ] {
         assert_eq!(parameter_name(path), name, "{path}");

@@ -20,9 +20,9 @@ fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_ti
         let column = restarts[0].iter().position(|h| h == name).unwrap();
         restarts[1][column].clone()
     };
-    let phases = Phase::ALL.map(|p| of(p.as_str()).parse::<f64>().unwrap());
-    assert_eq!(phases.iter().sum::<f64>(), of("total").parse::<f64>().unwrap());
-    assert_eq!((of("strategy"), of("start_time"), of("end")), ("Recreate".into(), "100".into(), "130".into()));
+    let phases = Phase::ALL.map(|p| of(&format!("{}_s", p.as_str())).parse::<f64>().unwrap());
+    assert_eq!(phases.iter().sum::<f64>(), of("total_s").parse::<f64>().unwrap());
+    assert_eq!((of("strategy"), of("start_time_s"), of("end_s")), ("Recreate".into(), "100".into(), "130".into()));
     assert_eq!(of("fault_cause"), "the container of pod train-workers-0-1 exited with code 1");
     assert_eq!(of("digest"), "0000000000000abc");
     let sum: f64 = ledger[1..].iter().map(|r| r[1].parse::<f64>().unwrap()).sum();
@@ -41,8 +41,8 @@ fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happen
         let column = pods[0].iter().position(|h| h == name).unwrap();
         pods[row][column].as_str()
     };
-    assert_eq!((of(2, "exit_code"), of(2, "phase"), of(2, "gone")), ("1", "Failed", "110"));
-    assert_eq!((of(4, "ready"), of(4, "gone"), of(4, "restart_attempt")), ("130", "", "1"));
+    assert_eq!((of(2, "exit_code"), of(2, "phase"), of(2, "gone_s")), ("1", "Failed", "110"));
+    assert_eq!((of(4, "ready_s"), of(4, "gone_s"), of(4, "restart_attempt")), ("130", "", "1"));
 }
 
 #[test]
@@ -115,4 +115,14 @@ fn the_summary_has_the_keys_of_its_schema() {
     }
     assert_eq!(jobset["restartLatency_s"]["p50"], 30.0);
     assert_eq!(value["end"]["t_s"], 131.0);
+}
+
+#[test]
+fn the_unit_of_a_column_of_times_is_a_suffix_of_its_name() {
+    use sim_report::files::columns::{CONTROL_PLANE, FRAGMENTATION, LEDGER, NODES, PODS, RESTARTS};
+    let all = [&RESTARTS[..], &PODS, &NODES, &LEDGER, &CONTROL_PLANE, &FRAGMENTATION].concat();
+    for column in all {
+        let is_time = column.unit.split('·').next_back() == Some("s");
+        assert_eq!(column.name.ends_with("_s"), is_time, "{}", column.name);
+    }
 }

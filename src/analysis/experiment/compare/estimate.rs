@@ -1,8 +1,8 @@
 //! The estimate of a metric over the replications of a variant.
 
-use crate::experiment::metric::{BetterDirection, MeasuredMetric, better, sample_kind};
+use crate::experiment::metric::{BetterDirection, MeasuredMetric, better, metric_mean, sample_kind};
 use serde::Serialize;
-use sim_base::stats::{MeanEstimate, StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings};
+use sim_base::stats::{StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings};
 
 /// Estimate of one metric of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,7 +61,7 @@ impl MetricEstimate {
         let known = |v: Option<f64>| v.filter(|v| v.is_finite());
         let quantiles = [0.1, 0.5, 0.9].map(|p| known(quantile(&ranked, p)));
         let n = values.len();
-        let estimate = MeanEstimate::from_sample(values, sample_kind(metric));
+        let estimate = metric_mean(metric, values);
         MetricEstimate {
             mean: estimate.map(|e| e.mean),
             ci95: estimate.map(|e| e.ci95),

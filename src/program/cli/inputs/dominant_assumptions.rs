@@ -18,7 +18,7 @@ use sim_report::assumptions::sensitivity::SensitiveResult;
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
     let mut dominant = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
-            let what = "restart times measured with the full engine";
+            let what = "as measured with the full engine";
             sensitive_result(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
         }
         LoadedInput::Pods(loaded) => {

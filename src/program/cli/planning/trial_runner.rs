@@ -135,7 +135,7 @@ impl<'a> TrialRunner<'a> {
         match tell.format {
             TableFormat::Json => output::json(report),
             TableFormat::Csv => output::bytes(&report.table().csv()),
-            TableFormat::Md => output::result(&report.table().without_empty_columns().markdown()),
+            TableFormat::Md => output::result(&report.table().without_empty_columns().with_short_numbers().markdown()),
             TableFormat::Text => {
                 let style = output::report_style(&tell.display, self.verbosity);
                 output::styled(&report.text(&style), &style)

@@ -58,7 +58,7 @@ pub struct PlotArgs {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Size in pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT; charts of a comparison then show as many
-    /// panels as fit [default: slide; charts of a comparison or a sweep use the height they need]
+    /// panels as fit [default: 1600 pixels wide, with the height that the content needs]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<(u32, u32)>,
     /// Write the chart to this file; the name must end with .svg or .png
@@ -180,16 +180,29 @@ impl PlotArgs {
         })
     }
 
-    /// Returns the requested size, or the size of a slide.
-    pub fn size(&self) -> (u32, u32) {
-        self.size.unwrap_or(chart::SLIDE)
+    /// Draws a chart at the requested size, or for a slide whose height follows the content.
+    pub fn fitted(&self, mut draw: impl FnMut((u32, u32)) -> DrawScene) -> Result<DrawScene, CommandFailure> {
+        match self.size {
+            Some(size) => Ok(chart::fitted(size, draw)?),
+            None => Ok(draw(chart::SLIDE)),
+        }
+    }
+
+    /// Draws a chart like `fitted`; `None` if there is nothing to draw.
+    pub fn fitted_if_any(
+        &self, draw: impl Fn((u32, u32)) -> Option<DrawScene>,
+    ) -> Result<Option<DrawScene>, CommandFailure> {
+        match draw(chart::SLIDE) {
+            Some(_) => self.fitted(|size| draw(size).unwrap_or_else(|| DrawScene::new(size))).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Scales a chart with variable height to the requested size.
-    pub fn sized(&self, scene: DrawScene) -> DrawScene {
+    pub fn sized(&self, scene: DrawScene) -> Result<DrawScene, CommandFailure> {
         match self.size {
-            Some(size) => scene.scaled_to(size),
-            None => scene,
+            Some(size) => Ok(chart::scaled(&scene, size)?),
+            None => Ok(scene),
         }
     }
 }

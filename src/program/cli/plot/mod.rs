@@ -34,10 +34,13 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     }
     let of_many = match args.kind {
         ChartKind::Bands | ChartKind::Heat | ChartKind::Knee | ChartKind::Scatter => {
-            Some(args.sized(titled(args, swept::drawn(args)?)))
+            Some(args.sized(titled(args, swept::drawn(args)?))?)
         }
         ChartKind::Scaling => scaling::stored(args)?.map(|scene| titled(args, scene)),
-        _ => many::drawn(args)?.map(|scene| args.sized(titled(args, scene))),
+        _ => match many::drawn(args)? {
+            Some(scene) => Some(args.sized(titled(args, scene))?),
+            None => None,
+        },
     };
     if let Some(scene) = of_many {
         return save(args, &scene);

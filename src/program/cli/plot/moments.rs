@@ -11,6 +11,7 @@ use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
+use sim_report::draw::chart;
 use sim_report::draw::scene::DrawScene;
 use sim_report::draw::svg::Animation;
 use sim_report::figures::map_figure::{MapColoring, MapNodes};
@@ -31,7 +32,8 @@ pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawS
     if coloring == MapColoring::State {
         let states = one.states((at, at));
         let run = one.view();
-        return Ok(nodes_figure::map(&run, (&states, at), &footer_lines(&run), args.size()));
+        let foot = footer_lines(&run);
+        return args.fitted(|size| nodes_figure::map(&run, (&states, at), &foot, size));
     }
     let occupants = one.occupants(at);
     let run = one.view();
@@ -42,10 +44,10 @@ pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawS
         MapColoring::Job | MapColoring::State => "nodes by Job".to_owned(),
     };
     let title = format!("{}: {what}", run.scenario.name);
-    let subtitle = run.with_failures(&format!("{} nodes", format::thousands(nodes.len() as u64)));
+    let subtitle = run.with_failures(&format::count(nodes.len() as u64, "node"));
     let sides = [(format!("at {}", format::seconds(at.since(SimTime::ZERO))), MapNodes::Occupants(nodes))];
     let foot = footer_lines(&run);
-    Ok(map_figure::node_map(&run, &coloring, (&title, &subtitle), &sides, (&foot, args.size())))
+    args.fitted(|size| map_figure::node_map(&run, &coloring, (&title, &subtitle), &sides, (&foot, size)))
 }
 
 /// Draws every node before and after a restart.
@@ -59,7 +61,7 @@ pub fn restart_map(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene,
     let run = one.view();
     let foot = provenance::footer_lines(&run, &[&r], &model_defaults());
     let nodes = (&coloring, &one.pods, states.as_ref());
-    let drawn = map_figure::restart_map(&run, nodes, (i, &r), &foot, args.size());
+    let drawn = args.fitted_if_any(|size| map_figure::restart_map(&run, nodes, (i, &r), &foot, size))?;
     let close = timeline::MAX_HIGHLIGHTED;
     let text = format!("restart {} is not among the {close} longest; only these have data over time", i + 1);
     drawn.ok_or(CommandFailure::Invalid(text))
@@ -71,7 +73,9 @@ pub fn fragmentation(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScen
     let [one] = runs else { unreachable!("`only` has checked the number of runs") };
     let states = one.states((SimTime::ZERO, one.view().outcome.end));
     let run = one.view();
-    let drawn = fragmentation_figure::fragmentation(&run, &states, one.window, &footer_lines(&run), args.size());
+    let (foot, window) = (footer_lines(&run), one.window);
+    let drawn =
+        args.fitted_if_any(|size| fragmentation_figure::fragmentation(&run, &states, window, &foot, size))?;
     let none = || CommandFailure::Invalid("no island, network level or exclusive domain has several nodes".to_owned());
     drawn.ok_or_else(none)
 }
@@ -122,5 +126,13 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
     let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
     let mut foot = provenance::runs_provenance(&named);
     foot.extend(sensitivity::footer_lines(&assumptions));
-    Ok(nodes_figure::restart_animation(&takes, speed, &foot, args.size()))
+    // The squares are laid out for the size of the page, which the viewer scales.
+    let mut page = chart::SLIDE;
+    let scene = args.fitted(|size| {
+        page = size;
+        nodes_figure::restart_animation(&takes, speed, &foot, size).scene
+    })?;
+    let mut film = nodes_figure::restart_animation(&takes, speed, &foot, page);
+    film.shown = (scene.width, scene.height);
+    Ok(film)
 }

@@ -55,7 +55,7 @@ pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comma
     let run = only(args, runs)?.view();
     let (i, r) = chosen(args, &run)?;
     let foot = provenance::footer_lines(&run, &[r], &model_defaults());
-    Ok(waterfall_figure::waterfall(&run, r, i + 1, &foot, args.size()))
+    args.fitted(|size| waterfall_figure::waterfall(&run, r, i + 1, &foot, size))
 }
 
 pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<DrawScene, CommandFailure> {
@@ -76,11 +76,9 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     }
     let all: Vec<&RestartMetrics> = run.restarts().iter().collect();
     let foot = provenance::footer_lines(&run, &all, &model_defaults());
-    let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
-    let matching = charts.into_iter().find(|(own, _)| *own == name);
     let none =
         || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
-    matching.map(|(_, scene)| scene).ok_or_else(none)
+    args.fitted_if_any(|size| timeline_figure::chart_of(&run, &lanes, name, &foot, size))?.ok_or_else(none)
 }
 
 /// Draws the quotas or the Workloads of Kueue.
@@ -90,10 +88,10 @@ pub fn admission(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comma
     let foot = provenance::footer_lines(&run, &[], &model_defaults());
     let end = run.outcome.end;
     let window = args.window.map(|(from, to)| (SimTime::ZERO + from, (SimTime::ZERO + to).min(end)));
-    let scene = match args.kind {
-        ChartKind::Quota => admission_figure::quota(&run, window, &foot, args.size()),
-        _ => admission_figure::workloads(&run, window, &foot, args.size()),
-    };
+    let scene = args.fitted_if_any(|size| match args.kind {
+        ChartKind::Quota => admission_figure::quota(&run, window, &foot, size),
+        _ => admission_figure::workloads(&run, window, &foot, size),
+    })?;
     let name = &run.scenario.name;
     scene.ok_or_else(|| CommandFailure::Invalid(format!("{name}: nothing to draw, no Workload of Kueue has quota")))
 }
@@ -119,5 +117,5 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
     let title = "Time from the fault until all pods are ready again";
     let cause = format::cause(&views[0], &bars[0].1.cause);
     let cause = views.iter().fold(cause, |text, run| run.with_failures(&text));
-    Ok(restart_figure::restart_bars(title, &cause, &bars, &foot, args.size()))
+    args.fitted(|size| restart_figure::restart_bars(title, &cause, &bars, &foot, size))
 }

@@ -8,7 +8,7 @@ use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
 use sim_report::figures::scaling_figure;
-use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, token_bucket};
+use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, TOKEN_BUCKET_NAME, TOKEN_BUCKET_SCOPE, token_bucket};
 
 /// Draws the chart of a sweep or of a result of `bench ttr`; `None` for runs.
 pub fn stored(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
@@ -33,7 +33,7 @@ fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     let preset = args.preset.clone().unwrap_or(preset);
     let assumptions = bench::decided(&report, &case, &preset);
     let beside: (crate::bench::page::PageRates<'_>, _) = (&bench::rates, sensitivity::footer_lines(&assumptions));
-    let drawn = crate::bench::page::chart(&report, (&case, &preset), &beside, args.size());
+    let drawn = args.fitted_if_any(|size| crate::bench::page::chart(&report, (&case, &preset), &beside, size))?;
     let text = format!(
         "{}: case {case:?} with preset {preset:?} has fewer than two cluster sizes; cases in the file: {}",
         path.display(),
@@ -70,13 +70,13 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
         lines.push(ScalingLine {
             points: rates.iter().map(|r| (r.0, token_bucket(r.0, rate, burst))).collect(),
             is_closed_form: true,
-            ..ScalingLine::new("lower bound: one request per node".to_owned())
+            ..ScalingLine::new(TOKEN_BUCKET_NAME.to_owned())
         });
         foot.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller per node (calibration.md 6.6)"
+            "closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"
         ));
     }
     let names = ("Time to recover", "longest restart of each run");
     foot.extend(sensitivity::footer_lines(&assumptions));
-    Ok(scaling_figure::scaling(names, &ScalingAxes::NODES_TO_RECOVERY, &lines, &foot, args.size()))
+    args.fitted(|size| scaling_figure::scaling(names, &ScalingAxes::NODES_TO_RECOVERY, &lines, &foot, size))
 }

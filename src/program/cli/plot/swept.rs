@@ -35,7 +35,22 @@ pub fn drawn(args: &PlotArgs) -> Result<DrawScene, CommandFailure> {
         bail!("{name} needs one directory written by `sweep --out`");
     };
     let request: Vec<String> = args.metric.iter().cloned().collect();
-    find_chart(sweep_figure::figures(sweep.swept(), &request), &name)
+    let charts = sweep_figure::figures(sweep.swept(), &request);
+    if !charts.iter().any(|(own, _)| *own == name) {
+        let needs = match args.kind {
+            ChartKind::Heat => "two fields with at least two values each, and no others",
+            ChartKind::Bands => "a field with numeric values, and no range",
+            ChartKind::Knee => {
+                "a field with numeric values, a metric with a best point, and costs: prices in the topology or the \
+                 node-hours of a fleet"
+            }
+            _ => "a range, written LOW..HIGH",
+        };
+        let available: Vec<&str> = charts.iter().map(|(own, _)| *own).collect();
+        let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
+        bail!("{name} needs {needs}; available charts: {available}");
+    }
+    find_chart(charts, &name)
 }
 
 pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, CommandFailure> {
@@ -45,5 +60,5 @@ pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, Comman
     let none = || CommandFailure::Invalid("all points have equal metrics".to_owned());
     let metric = metric.ok_or_else(none)?;
     let closed = sweep.closed_forms.iter().find(|closed| closed.applies_to(&metric));
-    Ok(sweep_figure::scaling_chart(sweep.swept(), (&metric, axis), closed, args.size()))
+    args.fitted(|size| sweep_figure::scaling_chart(sweep.swept(), (&metric, axis), closed, size))
 }

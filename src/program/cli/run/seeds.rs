@@ -97,7 +97,7 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
         TableFormat::Json => output::json(all),
         TableFormat::Csv => output::bytes(&replications::table(all, rows).csv()),
         TableFormat::Md => {
-            let table = replications::estimates_table(all).without_empty_columns().markdown();
+            let table = replications::estimates_table(all).without_empty_columns().with_short_numbers().markdown();
             let (scenario, n) = (for_markdown(&all.scenario), all.replications);
             output::result(&format!("{scenario}, {n} replications of seed {}\n\n{table}", all.seed))
         }

@@ -1,7 +1,7 @@
 //! The short form of a comparison: one table of the main metrics.
 
 use super::{
-    caveats, conclusion, deciding_metric, estimates, format_metric_value, grows_until_end, has_running,
+    caveats, conclusion, deciding_metric, estimates, format_metric_row, format_metric_value, grows_until_end, has_running,
     is_headline_metric, metric_estimates, split_by_difference, title, variants,
 };
 use crate::console::page::{Block, Page, Rank, wrapped};
@@ -119,8 +119,9 @@ fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
     let row = |(i, (name, e)): (usize, (&str, &MetricEstimate))| {
         let pair = all.pair(&first.name, name, metric);
         let difference = pair.map_or(String::new(), |p| {
-            let [low, high] = p.difference.ci95.map(value);
-            let mean = value(p.difference.mean);
+            let [low, high] = p.difference.ci95;
+            let row = [p.difference.mean, low, high].map(Some);
+            let [mean, low, high] = format_metric_row(metric, row);
             if p.difference.n > 1 { format!("{mean} ({low} to {high})") } else { mean }
         });
         let verdict = pair.map_or("", |p| match p.verdict {

@@ -52,7 +52,7 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
         let e = all.estimate(*p, metric);
         [e.p10, e.p90, e.mean]
     });
-    let y = PlaneScale::from_values(bounds.flatten());
+    let y = PlaneScale::of_metric(bounds.flatten(), &metric_label);
     let values = numbers(all, axis).unwrap_or_default();
     let labels = all.points().grid(axis).unwrap_or(&[]);
     let y_label = |v: f64| metric_label.tick(v);
@@ -138,7 +138,7 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let points = 0..all.points().count();
     let estimates: Vec<_> = points.map(|p| all.estimate(p, metric)).collect();
     let bounds = estimates.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
-    let y = PlaneScale::from_values(bounds);
+    let y = PlaneScale::of_metric(bounds, &metric_label);
     let y_label = |v: f64| metric_label.tick(v);
     let none = |_: f64| String::new();
     let y_name = metric_label.axis();

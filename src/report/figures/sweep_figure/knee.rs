@@ -1,10 +1,10 @@
 //! The knee chart: the metric over a swept field above, and the cost below.
 
-use super::super::compare_panel::legend;
+use super::super::compare_panel::mark_legend;
 use super::band::points_by_line;
 use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_ticks, numbers, scale};
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::{DrawScene, PALETTE, Rgb};
+use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
 use sim_analysis::experiment::MeasuredMetric;
 use sim_analysis::sweep::SweepResults;
@@ -46,12 +46,18 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let below = heading(&mut scene, &title, &subtitle);
     let means: Vec<_> = line.iter().map(|p| all.estimate(*p, metric)).collect();
     let bounds = means.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
-    let y = PlaneScale::from_values(bounds);
+    let y = PlaneScale::of_metric(bounds, &metric_label);
     let highest = costs.iter().copied().fold(0.0, f64::max);
     let cost_scale = PlaneScale::new(0.0, highest * 1.08);
     let y_label = |v: f64| metric_label.tick(v);
-    let cost_tick = |v: f64| cost_label.tick(v);
-    let cost_axis = if has_prices(all) { cost_label.axis() } else { NODE_HOURS_AXIS.to_owned() };
+    //  Large amounts are in millions or billions.
+    let (unit, unit_name) = match highest {
+        high if high >= 1e10 => (1e9, "billion "),
+        high if high >= 1e7 => (1e6, "million "),
+        _ => (1.0, ""),
+    };
+    let cost_tick = |v: f64| cost_label.tick(v / unit);
+    let cost_axis = if has_prices(all) { cost_label.axis_in(unit_name) } else { NODE_HOURS_AXIS.to_owned() };
     let y_name = metric_label.axis();
     let y_labels = PlaneLabels { name: &y_name, ticks: metric_ticks(&metric_label, y, 5), label: &y_label };
     let cost_labels = PlaneLabels { name: &cost_axis, ticks: cost_scale.ticks(4), label: &cost_tick };
@@ -77,6 +83,9 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
         let (px, py) = lower.to_pixels(value, costs[i]);
         let color = if is_similar(p) { NOT_WORSE } else { WORSE };
         scene.rect(px - 18, py, 36, lower.bottom - py, color);
+        if color == WORSE && lower.bottom - py > 6 {
+            scene.rect(px - 15, py + 3, 30, lower.bottom - py - 3, BACKGROUND_COLOR);
+        }
     }
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
     upper.curve_with_gaps(&mut scene, &curve, 3, PALETTE[3]);
@@ -84,12 +93,14 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
             let color = if is_similar(p) { NOT_WORSE } else { WORSE };
-            upper.mark(&mut scene, by_value(p), (clear(low), mean, clear(high)), color);
+            upper.mark_shaped(&mut scene, by_value(p), (clear(low), mean, clear(high)), (color, color == WORSE));
         }
     }
     let words = [(NOT_WORSE, "best, or inconclusive against the best"), (WORSE, "worse in paired differences")];
-    let entries = words.map(|(color, word)| (color, word.to_owned()));
-    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    let is_drawn = |color: Rgb| line.iter().any(|p| is_similar(p) == (color == NOT_WORSE));
+    let words = words.into_iter().filter(|(color, _)| is_drawn(*color));
+    let entries = words.map(|(color, word)| (color, word.to_owned(), color == WORSE));
+    mark_legend(&mut scene, below + 3 * SIZE, entries);
     finish_scene(&mut scene, lower.bottom + 4 * SIZE, &footer_lines(of));
     Some(scene)
 }

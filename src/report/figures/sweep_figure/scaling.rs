@@ -135,6 +135,7 @@ pub fn scaling_chart(
         y_value: &y_value,
         y_unit: &|span| label.tick_unit(span),
         is_time: label.is_time(),
+        range: label.range(),
     };
     scaling((&title, &subtitle), &axes, &drawn, &below, size)
 }

@@ -36,3 +36,27 @@ fn svg_and_png_are_written_and_other_formats_rejected() {
     assert!(!nowhere.contains(['{', '"']), "in plain words: {nowhere}");
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn a_chart_has_the_requested_size_or_is_refused_with_a_size_that_is_large_enough() {
+    let draw = |n: usize| {
+        let many: Vec<_> = bars().into_iter().cycle().take(n).collect();
+        move |size| restart_figure::restart_bars("Title", "subtitle", &many, &["a footer".to_owned()], size)
+    };
+    for n in [1, 2, 5, 12] {
+        for size in [(640, 360), (800, 450), (1280, 720), (1600, 900), (3200, 1800), (640, 4320)] {
+            match fitted(size, draw(n)) {
+                Ok(scene) => {
+                    assert_eq!((scene.width, scene.height), size);
+                    assert_eq!(scene.layout_defect(), None);
+                    assert!(scene.smallest_font_size().unwrap() >= 9, "{n} bars at {size:?}");
+                }
+                Err(error) => {
+                    assert!((size.0 < 1600 || n > 5) && error.needed > size, "{n} bars: {error}");
+                    assert!(fitted(error.needed, draw(n)).is_ok(), "{n} bars: {error}");
+                }
+            }
+        }
+    }
+    assert!(draw(12)(SLIDE).height > SLIDE.1, "without a size, the page grows with the content");
+}

@@ -18,3 +18,18 @@ fn replications_without_completed_work_are_the_worst_in_quantiles() {
     let none = MetricEstimate::from_column("end.t_s", &[MeasuredMetric::Blocked]);
     assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
 }
+
+#[test]
+fn intervals_of_means_contain_only_possible_values() {
+    for (metric, values, low, high) in [
+        ("end.t_s", [10.0, 10.0, 10_000.0], Some(0.0), None),
+        ("train.goodput", [1.0, 1.0, 0.2], Some(0.0), Some(1.0)),
+        ("ledger.idle", [0.0, 0.0, 5.0], Some(0.0), None),
+        ("restarts", [100.0, 101.0, 102.0], None, None),
+    ] {
+        let e = MetricEstimate::from_column(metric, &values.map(MeasuredMetric::Value));
+        let [from, to] = e.ci95.unwrap();
+        assert!(low.is_none_or(|low| from == low) && high.is_none_or(|high| to == high), "{metric}: {from} to {to}");
+        assert!(from >= 0.0 && from <= e.mean.unwrap() && to >= e.mean.unwrap(), "{metric}: {from} to {to}");
+    }
+}

@@ -17,3 +17,17 @@ fn numbers_have_three_or_four_significant_digits() {
         assert_eq!(format_metric_value(metric, value), expected, "{metric} {value}");
     }
 }
+
+#[test]
+fn all_times_of_a_row_have_the_same_unit() {
+    for (seconds, expected) in [
+        ([1258.0, 5_220.0], ["0.349 h", "1.45 h"]),
+        ([4_000.0, 5_220.0], ["1 h 7 min", "1 h 27 min"]),
+        ([59.0, 631_560.0], ["0.000683 d", "7.31 d"]),
+        ([12.0, 59.5], ["12.0 s", "59.5 s"]),
+        ([0.0, 631_560.0], ["0 d", "7.31 d"]),
+    ] {
+        assert_eq!(format_metric_row("timeToComplete_s", seconds.map(Some)), expected.map(str::to_owned));
+    }
+    assert_eq!(format_metric_row("goodput", [Some(0.5), None]), ["0.500", "-"].map(str::to_owned));
+}
