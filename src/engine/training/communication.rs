@@ -13,6 +13,9 @@ use sim_policy::fabric::{
 };
 use std::sync::Arc;
 
+/// A change of a step time by less than this fraction, such as by a neighbor that sends a few bytes, is ignored.
+const NOTICEABLE: u64 = 1_000_000;
+
 /// The links of the cluster and their use.
 #[derive(Clone, Default)]
 pub struct TrainingFabric {
@@ -160,7 +163,8 @@ impl TrainingState {
         };
         let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
         let seconds = Duration::from_seconds_f64(time.seconds);
-        if (current.placed.factor, current.placed.step) == (factor, seconds) {
+        let known = current.placed.step.0;
+        if current.placed.factor == factor || seconds.0.abs_diff(known) < known / NOTICEABLE {
             return false;
         }
         (current.placed.factor, current.placed.step) = (factor, seconds);
