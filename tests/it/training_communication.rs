@@ -158,7 +158,7 @@ fn a_neighbor_that_sends_a_few_bytes_changes_nothing() {
     }
 }
 
-/// Two equal jobs have half of a link each; ports of nodes are links, too.
+/// Two equal jobs have half of a link each; ports of nodes are links as well.
 #[test]
 fn two_equal_jobs_on_the_same_ports_have_half_each() {
     let topology = TOPOLOGY.replace("oversubscription: 8", "oversubscription: 1");

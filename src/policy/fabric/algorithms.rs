@@ -1,11 +1,10 @@
 //! The algorithms with which collectives run over islands and the network: their latency, and the bytes on the links.
 
 use super::collective::{Collective, Transfer, passes};
-use super::flows::{FlowLoads, LinkBytes};
-use super::island::IslandLinks;
-use super::map::{FabricLoad, FabricMap};
+use super::flows::{FabricLoad, FlowLoads, LinkBytes, NetworkLink};
+use super::island::{IslandLinks, JobIsland};
+use super::map::FabricMap;
 use super::network::NetworkGroup;
-use super::step::JobIsland;
 use sim_api::spec::{CollectiveAlgorithm, RankOrder, StepTraffic};
 
 /// Factor of the latency of a ring AllReduce over several islands ("Plateau effect of ring" in NCCL's tuning.cc).
@@ -23,7 +22,7 @@ pub struct CollectivePlan {
 
 impl CollectivePlan {
     /// Returns the time on the slowest link of the network, and that link, if no other job uses them.
-    pub fn network_s(&self, map: &FabricMap, load: &FabricLoad) -> (f64, Option<super::flows::NetworkLink>) {
+    pub fn network_s(&self, map: &FabricMap, load: &FabricLoad) -> (f64, Option<NetworkLink>) {
         let mut slowest = (0.0, None);
         for (link, bytes) in &self.links {
             let seconds = bytes / link.bytes_per_s(map, load);
@@ -189,11 +188,9 @@ impl AllIslands<'_> {
                 _ => chain,
             }
         };
-        self.plan(
-            self.steps_s() + 2.0 * depth * self.group.step_s(self.map),
-            within,
-            |transfer, loads| self.group.add_trees(transfer.bytes, loads),
-        )
+        self.plan(self.steps_s() + 2.0 * depth * self.group.step_s(self.map), within, |transfer, loads| {
+            self.group.add_trees(transfer.bytes, loads)
+        })
     }
 
     /// First within the islands, then the shards of the hosts between them.

@@ -1,10 +1,43 @@
 //! Flows over the links of the network, and the max–min fair rates of jobs that share links.
 
 use super::graph::{FabricGraph, FabricVertex};
-use super::map::{FabricLoad, FabricMap};
-use super::step::{FabricLimit, JobIsland};
+use super::island::JobIsland;
+use super::map::FabricMap;
 use petgraph::graph::EdgeIndex;
 use sim_base::NodeId;
+use std::collections::BTreeMap;
+
+/// What determines the time of a communication.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FabricLimit {
+    /// The links within the islands.
+    IslandLinks,
+    /// The network ports of the nodes.
+    NodePorts,
+    /// The links that leave the groups of a network level, by index.
+    Uplinks { level: usize },
+}
+
+/// What reduces the rates of links at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FabricLoad {
+    /// Factor of the rate of the links of an island, for each node with degraded ones. The smallest applies.
+    pub island_links: BTreeMap<NodeId, f64>,
+    /// Factor of the network rate of a node.
+    pub nodes: BTreeMap<NodeId, f64>,
+    /// What the other jobs send over the network, by job.
+    pub demands: BTreeMap<usize, JobDemand>,
+}
+
+impl FabricLoad {
+    /// Returns the factor of the rate of the links between these nodes of one island.
+    pub fn island_factor(&self, nodes: &[NodeId]) -> f64 {
+        if self.island_links.is_empty() {
+            return 1.0;
+        }
+        nodes.iter().filter_map(|node| self.island_links.get(node)).copied().fold(1.0, f64::min)
+    }
+}
 
 /// A link of the network in one direction: twice the index of its edge, plus one if it leads downwards.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,11 +178,11 @@ impl JobDemand {
     }
 }
 
-/// Returns the time in which a job sends `bytes` of its `all` bytes over a link, while other jobs send over it, too. The
-/// jobs have max–min fair rates at each instant, and none needs more than its own demand.
+/// Returns the time in which a job sends bytes over a link on which other jobs send at the same time. They have max–min
+/// fair rates at each instant, and none needs more than its own demand. `bytes` are a part of those of `own`.
 ///
-/// Steps of jobs are assumed to begin together, so a job with an equal step meets all bytes of the other. If the step of
-/// the other job is longer, it meets only some of its steps. If it is shorter, several of its steps are met.
+/// Steps of jobs are assumed to begin together, so a job with an equal step meets all bytes of the other. If the step
+/// of the other job is longer, its bytes meet only a part of the steps. If it is shorter, several of its steps are met.
 pub fn contended_seconds<'d>(
     link: NetworkLink, (bytes, seconds): (f64, f64), own: &JobDemand, others: impl Iterator<Item = &'d JobDemand>,
     rate: f64,

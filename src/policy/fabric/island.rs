@@ -2,6 +2,21 @@
 
 use super::collective::{Collective, Transfer, passes};
 use sim_api::spec::Interconnect;
+use sim_base::{IslandId, NodeId};
+
+/// The hosts of a job in one island.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobIsland {
+    pub island: IslandId,
+    /// In the order of the pods; never empty.
+    pub nodes: Vec<NodeId>,
+}
+
+impl JobIsland {
+    pub fn first_node(&self) -> NodeId {
+        self.nodes[0]
+    }
+}
 
 /// One axis of a torus.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -117,12 +132,15 @@ impl IslandLinks {
         }
     }
 
-    /// Returns whether more than one accelerator takes part.
-    fn has_peers(&self) -> bool {
+    fn accelerators(&self) -> u32 {
         match self {
-            IslandLinks::Torus { axes, .. } => axes.iter().any(|axis| axis.chips > 1),
-            IslandLinks::Switch { accelerators, .. } => *accelerators > 1,
+            IslandLinks::Torus { axes, .. } => axes.iter().map(|axis| axis.chips).product(),
+            IslandLinks::Switch { accelerators, .. } => *accelerators,
         }
+    }
+
+    fn has_peers(&self) -> bool {
+        self.accelerators() > 1
     }
 
     /// Returns the latency of a call without its steps.
@@ -177,8 +195,8 @@ impl IslandLinks {
     /// reduces it, and a share of the result once, which the switch multicasts. `None` if the switch cannot.
     pub fn reduction_s(&self, transfer: Transfer) -> Option<f64> {
         match (self, transfer.collective) {
-            (IslandLinks::Switch { accelerators, bytes_per_s, nvls, .. }, Collective::AllReduce) if self.has_peers() => {
-                let sent = transfer.bytes * (1.0 + 1.0 / f64::from(*accelerators));
+            (IslandLinks::Switch { accelerators: 2.., bytes_per_s, nvls, .. }, Collective::AllReduce) => {
+                let sent = transfer.bytes * (1.0 + 1.0 / f64::from(self.accelerators()));
                 nvls.map(|nvls| sent / (bytes_per_s * nvls))
             }
             _ => None,

@@ -1,9 +1,7 @@
 //! The links of a topology: those of each island, and the levels of the network between them.
 
-use super::flows::JobDemand;
 use super::graph::FabricGraph;
-use super::island::IslandLinks;
-use super::step::JobIsland;
+use super::island::{IslandLinks, JobIsland};
 use crate::topology::{ClusterBuilder, TopologyDomains};
 use sim_api::spec::keys::TPU_SLICE;
 use sim_api::spec::{CollectiveAlgorithm, Interconnect, TopologySpec};
@@ -48,27 +46,6 @@ pub struct FabricLevel {
 
 /// The links that leave a group of nodes: the level and the group.
 pub type Uplink = (usize, DomainId);
-
-/// What reduces the rates of links at an instant.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FabricLoad {
-    /// Factor of the rate of the links of an island, for each node with degraded ones. The smallest applies.
-    pub island_links: BTreeMap<NodeId, f64>,
-    /// Factor of the network rate of a node.
-    pub nodes: BTreeMap<NodeId, f64>,
-    /// What the other jobs send over the network, by job.
-    pub demands: BTreeMap<usize, JobDemand>,
-}
-
-impl FabricLoad {
-    /// Returns the factor of the rate of the links between these nodes of one island.
-    pub fn island_factor(&self, nodes: &[NodeId]) -> f64 {
-        if self.island_links.is_empty() {
-            return 1.0;
-        }
-        nodes.iter().filter_map(|node| self.island_links.get(node)).copied().fold(1.0, f64::min)
-    }
-}
 
 impl FabricMap {
     /// Reads the links of a topology. `cluster` is built from the same topology.

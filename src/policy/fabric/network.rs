@@ -2,8 +2,8 @@
 
 use super::collective::{Collective, Transfer, passes};
 use super::flows::FlowLoads;
+use super::island::JobIsland;
 use super::map::FabricMap;
-use super::step::JobIsland;
 use sim_api::spec::RankOrder;
 use sim_base::DomainId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,8 +79,8 @@ impl NetworkGroup<'_> {
         }
     }
 
-    /// Adds the flows between all hosts of different islands. A link carries what the hosts below it exchange with those
-    /// above it.
+    /// Adds the flows between all hosts of different islands. A link carries what the hosts below it exchange with the
+    /// others.
     fn add_all_to_all(&self, map: &FabricMap, bytes: f64, loads: &mut FlowLoads<'_>) {
         // Per link: the sum of the shares of islands below it, and the sum of their squares.
         let mut below: BTreeMap<_, (f64, f64)> = BTreeMap::new();

@@ -1,37 +1,12 @@
 //! The step time of a training job from the placement of its pods.
 
 use super::algorithms::{CollectivePlan, IslandSet, between, over_all};
-use super::flows::{JobDemand, contended_seconds};
-use super::island::IslandLinks;
-use super::map::{FabricLoad, FabricMap};
+use super::flows::{FabricLimit, FabricLoad, JobDemand, contended_seconds};
+use super::island::{IslandLinks, JobIsland};
+use super::map::FabricMap;
 use super::network::NetworkGroup;
 use sim_api::spec::{AxisSpan, Communication, StepTraffic};
-use sim_base::{IslandId, NodeId};
-
-/// The hosts of a job in one island.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobIsland {
-    pub island: IslandId,
-    /// In the order of the pods; never empty.
-    pub nodes: Vec<NodeId>,
-}
-
-impl JobIsland {
-    pub fn first_node(&self) -> NodeId {
-        self.nodes[0]
-    }
-}
-
-/// What determines the time of a communication.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum FabricLimit {
-    /// The links within the islands.
-    IslandLinks,
-    /// The network ports of the nodes.
-    NodePorts,
-    /// The links that leave the groups of a network level, by index.
-    Uplinks { level: usize },
-}
+use sim_base::NodeId;
 
 /// The time of one entry of the traffic.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -311,12 +311,8 @@ fn a_switch_that_reduces_gains_as_much_as_measured() {
 /// Each call has the latency of a call and of its hops or steps.
 #[test]
 fn many_calls_have_the_latency_of_each() {
-    let rate = LinkRate {
-        gbits_per_s: 800.0,
-        latency: Duration(1_000),
-        call_latency: Duration(5_000),
-        ..LinkRate::default()
-    };
+    let rate =
+        LinkRate { gbits_per_s: 800.0, latency: Duration(1_000), call_latency: Duration(5_000), ..LinkRate::default() };
     let torus = Interconnect::Torus { shape: vec![4, 4, 4], wrap: vec![true; 3], rate };
     let cluster = cluster([1, 1, 16, 4], torus, 25.0, 1.0);
     for (bytes, calls, expected) in
@@ -376,7 +372,7 @@ fn neighbors_slow_a_job_by_what_they_send_and_not_by_their_number() {
         step_time(&blocks.map, &load, &islands, &of(8.0 * GB), 1.0).exposed_s
     };
     let (ports, uplink) = (15.0 / 256.0 * 8.0 / 400.0, 2.0 / 6_400.0);
-    // A pair sends a quarter of its buffer to the other block, the job a quarter of 8 GB: eight pairs with 1 GB are equal.
+    // A job sends a quarter of its buffer to the other block: eight pairs with 1 GB each send as much as the job.
     let equal = 1.0 * GB;
     let rows = [
         ("non-blocking, 1 kB", time(1.0, 1e3, 1.0), ports),

@@ -250,7 +250,7 @@ fn torus_micros(topology: &str, shape: &[u32], axis: Option<u32>, transfer: Tran
 
 /// AllGathers on TPU7x (AI-Hypercomputer/tpu-recipes microbenchmarks/ironwood/collectives): gathered bytes of the two
 /// cores of a chip and microseconds, from the data that a chip receives and its rate. The constants are from 2x2x1; on
-/// 2x2x2 four chips take part, too. TPU v5e: an axis of four without wraparound (scaling book, sharding, part 1 of the
+/// 2x2x2 four chips take part as well. TPU v5e: an axis of four without wraparound (scaling book, sharding, part 1 of the
 /// exercise; the latency is from part 2). TPU v6e: 256 chips (tpu-recipes microbenchmarks/trillium/collectives).
 #[test]
 fn the_model_is_within_the_stated_tolerance_of_published_collectives_on_tpus() {
@@ -304,8 +304,9 @@ fn tensor_parallelism_has_the_latency_of_each_of_its_calls() {
     let cluster = ClusterBuilder::build(&topology, &[topology.pools[0].accelerator.clone()]);
     let map = FabricMap::build(&topology, &cluster);
     let islands = job_islands(&map, map.contiguous_nodes(1).into_iter());
-    let mut all = one_axis(AxisSpan::Island, Transfer { collective: Collective::AllReduce, bytes: 1.0 }, RankOrder::Ring);
-    all.traffic[0] = StepTraffic { calls: 320, ..traffic(Transfer { collective: Collective::AllReduce, bytes: 1.0 }) };
+    let reduce = Transfer { collective: Collective::AllReduce, bytes: 1.0 };
+    let mut all = one_axis(AxisSpan::Island, reduce, RankOrder::Ring);
+    all.traffic[0] = StepTraffic { calls: 320, ..traffic(reduce) };
     let seconds = step_time(&map, &FabricLoad::default(), &islands, &all, 0.0).seconds;
     assert!((seconds - 320.0 * 50e-6).abs() < 1e-6, "{seconds}");
 }
