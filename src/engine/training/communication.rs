@@ -1,5 +1,5 @@
 //! The communication of training jobs: their step times follow from the placement of their pods, the rates of links,
-//! and the other jobs that share uplinks.
+//! and the other jobs that share links.
 
 use super::TrainingState;
 use crate::ctx::EngineContext;

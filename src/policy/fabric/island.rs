@@ -114,16 +114,21 @@ impl IslandLinks {
 
     /// Keeps a share of the island. Of a torus it is a block that has the last axes as a whole. Only an axis that is
     /// cut has no wraparound: the links that close the others are within the block. On TPU v5e, a 8x16 part of a
-    /// 16x16 torus has a wraparound on the axis of 16 (jax-ml.github.io/scaling-book/tpus).
+    /// 16x16 torus has a wraparound on the axis of 16 (jax-ml.github.io/scaling-book/tpus). If the share is not a
+    /// block, such as a slice without one host, rings of all axes are open.
     pub fn keep_share(&mut self, share: f64) {
         match self {
             IslandLinks::Torus { axes, .. } => {
                 let chips: f64 = axes.iter().map(|axis| f64::from(axis.chips)).product();
-                let mut left = libm::ceil(chips * share - 1e-6).max(1.0) as u32;
+                let kept = libm::ceil(chips * share - 1e-6).max(1.0) as u32;
+                let mut left = kept;
                 for axis in axes.iter_mut().rev() {
                     let chips = axis.chips.min(left);
                     left = left.div_ceil(chips);
                     *axis = TorusAxis { chips, wrapped: axis.wrapped && chips == axis.chips };
+                }
+                if axes.iter().map(|axis| axis.chips).product::<u32>() != kept {
+                    axes.iter_mut().for_each(|axis| axis.wrapped = false);
                 }
             }
             IslandLinks::Switch { accelerators, .. } => {
