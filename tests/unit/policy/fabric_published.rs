@@ -250,8 +250,8 @@ fn torus_micros(topology: &str, shape: &[u32], axis: Option<u32>, transfer: Tran
 
 /// AllGathers on TPU7x (AI-Hypercomputer/tpu-recipes microbenchmarks/ironwood/collectives): gathered bytes of the two
 /// cores of a chip and microseconds, from the data that a chip receives and its rate. The constants are from 2x2x1; on
-/// 2x2x2 four chips take part as well. TPU v5e: an axis of four without wraparound (scaling book, sharding, part 1 of the
-/// exercise; the latency is from part 2). TPU v6e: 256 chips (tpu-recipes microbenchmarks/trillium/collectives).
+/// 2x2x2 four chips take part as well. TPU v5e: an axis of four without wraparound (scaling book, sharding, part 1 of
+/// the exercise; the latency is from part 2). TPU v6e: 256 chips (tpu-recipes microbenchmarks/trillium/collectives).
 #[test]
 fn the_model_is_within_the_stated_tolerance_of_published_collectives_on_tpus() {
     let gather = |bytes| Transfer { collective: Collective::AllGather, bytes };
