@@ -6,7 +6,7 @@ mod dump_fields;
 pub mod import;
 mod import_files;
 mod inferred_links;
-mod links;
+pub(crate) mod links;
 mod named_pools;
 pub mod node_names;
 mod occupancy;

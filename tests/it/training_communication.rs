@@ -137,22 +137,58 @@ fn jobs_divide_the_uplinks_that_they_share() {
     assert_eq!(outcome.training[1].steps.last().map(|step| step.at), Some(done));
 }
 
+/// The other job sends 1 kB in each step. A row has the oversubscription and the step time. Each node has two pods, one
+/// of each job.
+#[test]
+fn a_neighbor_that_sends_a_few_bytes_changes_nothing() {
+    let ring = RING.replace("bytes: 2G", "bytes: 2G, order: Hierarchical");
+    let few = ring.replace("2G", "1k");
+    for (oversubscription, seconds, limit) in [(1, 13.5, "network of the nodes"), (8, 14.0, "uplinks of level block")] {
+        let topology = TOPOLOGY.replace("oversubscription: 8", &format!("oversubscription: {oversubscription}"));
+        let text = format!(
+            "{topology}jobSets: [{{manifest: a.yaml}}, {{manifest: b.yaml}}]\ntraining: [{{jobSet: a, work: 1000s, \
+             step: 10s, {ring}}}, {{jobSet: b, work: 500s, step: 10s, {few}}}]\n"
+        );
+        let files = [("a.yaml", &*jobset("a", 8, 4)), ("b.yaml", &*jobset("b", 8, 4))];
+        let scenario = support::parse_with(&text, &files).unwrap_or_else(|e| panic!("{e}"));
+        let (outcome, _) = play(&scenario, 1);
+        // The bytes take 2 µs.
+        let times = step_times(&outcome, 0);
+        assert!(matches!(&times[..], [(step, by)] if (step - seconds).abs() < 3e-6 && *by == limit), "{times:?}");
+    }
+}
+
+/// Two equal jobs have half of a link each; ports of nodes are links as well.
+#[test]
+fn two_equal_jobs_on_the_same_ports_have_half_each() {
+    let topology = TOPOLOGY.replace("oversubscription: 8", "oversubscription: 1");
+    let text = format!(
+        "{topology}jobSets: [{{manifest: a.yaml}}, {{manifest: b.yaml}}]\ntraining: [{{jobSet: a, work: 500s, step: \
+         10s, {RING}}}, {{jobSet: b, work: 500s, step: 10s, {RING}}}]\n"
+    );
+    let files = [("a.yaml", &*jobset("a", 8, 4)), ("b.yaml", &*jobset("b", 8, 4))];
+    let scenario = support::parse_with(&text, &files).unwrap_or_else(|e| panic!("{e}"));
+    let (outcome, _) = play(&scenario, 1);
+    // 2 × 7/8 of 2 GB at 1 GB/s, and at half of it.
+    assert!(step_times(&outcome, 0).iter().any(|(seconds, _)| *seconds == 17.0), "{:?}", step_times(&outcome, 0));
+}
+
 /// A model with 70 billion parameters: two replicas, each sharded by four and with tensor parallelism of two.
 #[test]
 fn the_size_of_a_model_determines_the_communication_of_its_axes() {
     let training = "training: {step: 10s, checkpoint: Continuous, parallelism: [{axis: data, role: Data, over: Islands, \
          size: 2}, {axis: fsdp, role: Sharded, over: Island, size: 4, overlap: 1}, {axis: tensor, role: Tensor, over: \
-         Island, size: 2}], model: {parameters: 70G, layers: 80, width: 8192, tokens: 16M}}\n";
+         Island, size: 2}], model: {parameters: 70G, layers: 80, width: 8192, tokens: 16M, microbatches: 4}}\n";
     let scenario = scenario(training);
     let communication = scenario.training[0].communication.as_ref().expect("it communicates");
     let all = communication.traffic.iter();
-    let all: Vec<_> = all.map(|one| (one.axis, one.collective.as_str(), one.bytes, one.overlap)).collect();
+    let all: Vec<_> = all.map(|one| (one.axis, one.collective.as_str(), one.bytes, one.calls, one.overlap)).collect();
     let activations = 16e6 / 8.0 * 8192.0 * 2.0;
     let expected = [
-        (0, "AllReduce", 140e9, 0.0),
-        (1, "AllGather", 140e9, 1.0),
-        (1, "ReduceScatter", 70e9, 1.0),
-        (2, "AllReduce", 4.0 * 80.0 * activations, 0.0),
+        (0, "AllReduce", 140e9, 1, 0.0),
+        (1, "AllGather", 140e9, 160, 1.0),
+        (1, "ReduceScatter", 70e9, 80, 1.0),
+        (2, "AllReduce", 4.0 * 80.0 * activations, 1_280, 0.0),
     ];
     assert_eq!(all, expected);
 }

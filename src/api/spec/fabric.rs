@@ -13,7 +13,7 @@ pub enum Interconnect {
         wrap: Vec<bool>,
         rate: LinkRate,
     },
-    /// A switch between all accelerators, `rate` per accelerator. `latency` is that of a collective.
+    /// A switch between all accelerators, `rate` per accelerator. `latency` is that of the steps of an AllReduce.
     Switch(LinkRate),
 }
 
@@ -32,6 +32,22 @@ pub struct LinkRate {
     pub latency: Duration,
     /// Share of the rate that collectives reach.
     pub efficiency: f64,
+    /// Links of islands: latency of each call in addition to its hops or steps.
+    pub call_latency: Duration,
+    /// A switch that reduces: share of the effective rate that an AllReduce in the switch (NVLS) reaches.
+    pub nvls: Option<f64>,
+}
+
+impl Default for LinkRate {
+    fn default() -> LinkRate {
+        LinkRate {
+            gbits_per_s: 0.0,
+            latency: Duration::ZERO,
+            efficiency: 1.0,
+            call_latency: Duration::ZERO,
+            nvls: None,
+        }
+    }
 }
 
 impl LinkRate {
@@ -51,6 +67,8 @@ pub struct DcnLevel {
     pub rate: LinkRate,
     /// Rate of all nodes of a group, divided by the rate of the links that leave the group.
     pub oversubscription: f64,
+    /// Algorithm of collectives over several islands; `None` means the fastest one.
+    pub algorithm: Option<CollectiveAlgorithm>,
 }
 
 impl DcnLevel {
@@ -126,17 +144,53 @@ impl Collective {
     }
 }
 
+/// Algorithm of a collective over all accelerators of several islands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum CollectiveAlgorithm {
+    /// One ring through all accelerators, as in NCCL.
+    Ring,
+    /// AllReduce: two binary trees between the islands, as in NCCL. Other collectives use a ring.
+    Tree,
+    /// First within the islands, then the shards between them, as in XLA.
+    Hierarchical,
+    /// AllReduce: a reduction in the switch of each island, and two binary trees between the islands, as in NCCL.
+    Nvls,
+}
+
+impl CollectiveAlgorithm {
+    pub const ALL: [CollectiveAlgorithm; 4] = [
+        CollectiveAlgorithm::Ring,
+        CollectiveAlgorithm::Tree,
+        CollectiveAlgorithm::Hierarchical,
+        CollectiveAlgorithm::Nvls,
+    ];
+
+    /// Returns the name in a file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CollectiveAlgorithm::Ring => "Ring",
+            CollectiveAlgorithm::Tree => "Tree",
+            CollectiveAlgorithm::Hierarchical => "Hierarchical",
+            CollectiveAlgorithm::Nvls => "Nvls",
+        }
+    }
+}
+
 /// Communication of one kind in each step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTraffic {
     /// Index in the list of axes.
     pub axis: usize,
     pub collective: Collective,
-    /// Size of the buffer per group and step.
+    /// Size of the buffer per group and step, summed over the calls.
     pub bytes: f64,
+    /// Number of calls in a step.
+    pub calls: u32,
     /// Share that computation hides.
     pub overlap: f64,
     pub order: RankOrder,
+    /// `None` means that of the network, or the fastest one.
+    pub algorithm: Option<CollectiveAlgorithm>,
 }
 
 /// Order in which the members of a collective pass data to each other between islands.

@@ -1,5 +1,5 @@
 //! The communication of training jobs: their step times follow from the placement of their pods, the rates of links,
-//! and the other jobs that share uplinks.
+//! and the other jobs that share links.
 
 use super::TrainingState;
 use crate::ctx::EngineContext;
@@ -8,14 +8,18 @@ use crate::store::flag;
 use crate::training_model::{PaceReason, UNIT_FACTOR};
 use sim_api::spec::{Communication, LinkKind};
 use sim_base::{Duration, NodeId, SimTime};
-use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobIsland, StepTime, Uplink, job_islands, step_time};
+use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobDemand, JobIsland, StepTime, job_islands, step_time};
 use std::sync::Arc;
+
+/// A change of a step time by less than this fraction, such as by a neighbor that sends a few bytes, is ignored.
+const NOTICEABLE: u64 = 1_000_000;
 
 /// The links of the cluster and their use.
 #[derive(Clone, Default)]
 pub struct TrainingFabric {
     /// Only if a job communicates.
     map: Option<Arc<FabricMap>>,
+    /// With the demands of all jobs that run.
     pub load: FabricLoad,
     /// Labels of nodes have changed since the islands of `map` were found.
     pub has_new_labels: bool,
@@ -25,7 +29,6 @@ pub struct TrainingFabric {
 #[derive(Clone, Default)]
 pub struct PlacedJob {
     islands: Vec<JobIsland>,
-    uplinks: Vec<Uplink>,
     /// Step time as last recorded, and its factor in billionths of the computation.
     step: Duration,
     factor: u64,
@@ -37,19 +40,6 @@ impl TrainingFabric {
         let cluster = &ctx.store.nodes.cluster;
         let map = communicates.then(|| Arc::new(FabricMap::build(&ctx.scenario.topology, cluster)));
         TrainingFabric { map, ..TrainingFabric::default() }
-    }
-
-    /// Changes the number of jobs that use uplinks.
-    fn change_users(&mut self, uplinks: &[Uplink], joins: bool) {
-        for uplink in uplinks {
-            let users = self.load.users.entry(*uplink).or_insert(0);
-            *users = if joins { *users + 1 } else { *users - 1 };
-        }
-    }
-
-    /// Returns whether another job uses uplinks of a job.
-    fn has_other_users(&self, uplinks: &[Uplink]) -> bool {
-        uplinks.iter().any(|uplink| self.load.users.get(uplink).is_some_and(|users| *users > 1))
     }
 }
 
@@ -66,37 +56,32 @@ impl TrainingState {
         if let Some(current) = &mut self.jobs[at].segment {
             current.placed = PlacedJob { islands, ..PlacedJob::default() };
         }
-        let Some(mut time) = self.step_time(ctx, at) else {
-            return;
+        if let Some(time) = self.step_time(ctx, at) {
+            self.set_step_time(ctx, at, &time);
+            self.set_demand(ctx, at, Some(time.demand));
+        }
+    }
+
+    /// A segment has ended: its links are free for others.
+    pub(super) fn release_links(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+        self.set_demand(ctx, at, None);
+    }
+
+    /// Changes what a job sends over the network, and the step times of the jobs that share links with it.
+    fn set_demand(&mut self, ctx: &mut EngineContext<'_>, at: usize, demand: Option<JobDemand>) {
+        let demands = &mut self.fabric.load.demands;
+        let before = match demand.clone() {
+            Some(demand) => demands.insert(at, demand),
+            None => demands.remove(&at),
         };
-        let uplinks = std::mem::take(&mut time.uplinks);
-        self.fabric.change_users(&uplinks, true);
-        if self.fabric.has_other_users(&uplinks)
-            && let Some(shared) = self.step_time(ctx, at)
-        {
-            time = shared;
-        }
-        self.set_step_time(ctx, at, &time);
-        self.update_sharing_jobs(ctx, at, &uplinks);
-        if let Some(current) = &mut self.jobs[at].segment {
-            current.placed.uplinks = uplinks;
-        }
-    }
-
-    /// A segment has ended: its uplinks are free for others.
-    pub(super) fn release_uplinks(&mut self, ctx: &mut EngineContext<'_>, at: usize, placed: &PlacedJob) {
-        self.fabric.change_users(&placed.uplinks, false);
-        self.update_sharing_jobs(ctx, at, &placed.uplinks);
-    }
-
-    fn update_sharing_jobs(&mut self, ctx: &mut EngineContext<'_>, at: usize, uplinks: &[Uplink]) {
-        if uplinks.is_empty() {
+        if before == demand {
             return;
         }
-        for other in (0..self.jobs.len()).filter(|other| *other != at) {
-            let placed = self.jobs[other].segment.as_ref().map(|current| &current.placed);
-            let shares = |placed: &PlacedJob| placed.uplinks.iter().any(|uplink| uplinks.binary_search(uplink).is_ok());
-            if placed.is_some_and(shares) && self.update_step_time(ctx, other) {
+        let shares = |other: &JobDemand| before.iter().chain(&demand).any(|own| own.shares_links(other));
+        let others = self.fabric.load.demands.iter().filter(|(other, demand)| **other != at && shares(demand));
+        let others: Vec<usize> = others.map(|(other, _)| *other).collect();
+        for other in others {
+            if self.step_time(ctx, other).is_some_and(|time| self.set_step_time(ctx, other, &time)) {
                 self.reschedule_end(ctx, other);
             }
         }
@@ -138,7 +123,12 @@ impl TrainingState {
 
     /// Evaluates the time of a step with the current rates. Records it and returns true if it has changed.
     pub(super) fn update_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize) -> bool {
-        self.step_time(ctx, at).is_some_and(|time| self.set_step_time(ctx, at, &time))
+        let Some(time) = self.step_time(ctx, at) else {
+            return false;
+        };
+        let has_changed = self.set_step_time(ctx, at, &time);
+        self.set_demand(ctx, at, Some(time.demand));
+        has_changed
     }
 
     /// Returns the time of computation in a step, in seconds, with the slowest pod and the missing slices.
@@ -149,11 +139,16 @@ impl TrainingState {
     }
 
     /// Returns the time of a step with the current rates, if the job runs and communicates.
-    fn step_time(&self, ctx: &EngineContext<'_>, at: usize) -> Option<StepTime> {
+    fn step_time(&mut self, ctx: &EngineContext<'_>, at: usize) -> Option<StepTime> {
         let communication = ctx.scenario.training[at].communication.as_ref()?;
         let islands = &self.jobs[at].segment.as_ref()?.placed.islands;
         let compute_s = self.compute_s(ctx, at)?;
-        Some(step_time(self.fabric.map.as_ref()?, &self.fabric.load, islands, communication, compute_s))
+        let map = self.fabric.map.as_ref()?;
+        let load = &mut self.fabric.load;
+        let own = load.demands.remove(&at);
+        let time = step_time(map, load, islands, communication, compute_s);
+        load.demands.extend(own.map(|own| (at, own)));
+        Some(time)
     }
 
     /// Records the time of a step and returns true if it has changed.
@@ -166,7 +161,8 @@ impl TrainingState {
         };
         let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
         let seconds = Duration::from_seconds_f64(time.seconds);
-        if (current.placed.factor, current.placed.step) == (factor, seconds) {
+        let known = current.placed.step.0;
+        if current.placed.factor == factor || seconds.0.abs_diff(known) < known / NOTICEABLE {
             return false;
         }
         (current.placed.factor, current.placed.step) = (factor, seconds);

@@ -389,7 +389,7 @@ impl TrainingState {
         job.saved_progress.add_live((current.start_progress, live), &spent.saved, done);
         let members = &team.members;
         self.set_productive(ctx, at, (members, false), accounting);
-        self.release_uplinks(ctx, at, &current.placed);
+        self.release_links(ctx, at);
         Some(reached)
     }
 

@@ -4,7 +4,7 @@ use super::platforms::shape_of;
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};
 use serde_json::{Value, json};
-use sim_api::spec::{DcnLevel, Interconnect, LinkRate, NodePool};
+use sim_api::spec::{CollectiveAlgorithm, DcnLevel, Interconnect, LinkRate, NodePool};
 
 pub fn dcn_level(node: &YamlNode) -> DcnLevel {
     DcnLevel {
@@ -12,7 +12,14 @@ pub fn dcn_level(node: &YamlNode) -> DcnLevel {
         label: read::string(node, "label").unwrap_or_default(),
         rate: rate(node),
         oversubscription: read::number(node, "oversubscription").unwrap_or(1.0),
+        algorithm: algorithm(node),
     }
+}
+
+/// Reads `algorithm` of a network level or of a communication.
+pub fn algorithm(node: &YamlNode) -> Option<CollectiveAlgorithm> {
+    let written = node.get("algorithm").and_then(YamlNode::as_str);
+    CollectiveAlgorithm::ALL.into_iter().find(|algorithm| Some(algorithm.as_str()) == written)
 }
 
 fn rate(node: &YamlNode) -> LinkRate {
@@ -20,6 +27,8 @@ fn rate(node: &YamlNode) -> LinkRate {
         gbits_per_s: read::number(node, "gbitsPerSecond").unwrap_or(0.0),
         latency: read::duration(node, "latency").unwrap_or_default(),
         efficiency: read::number(node, "efficiency").unwrap_or(1.0),
+        call_latency: read::duration(node, "callLatency").unwrap_or_default(),
+        nvls: read::number(node, "nvls"),
     }
 }
 
@@ -54,6 +63,9 @@ pub fn check(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     if !is_torus {
         return;
     }
+    if links.get("nvls").is_some() {
+        report.error(at("nvls"), "nvls applies to a Switch only");
+    }
     let per_node = pool.allocatable.get(&pool.accelerator).map_or(0, |milli| milli / 1_000);
     let accelerators = i64::from(pool.nodes_per_island) * per_node;
     let Some(shape) = shape(links) else {
@@ -81,6 +93,9 @@ pub fn written_level(level: &DcnLevel) -> Value {
     if level.oversubscription != 1.0 {
         all["oversubscription"] = json!(level.oversubscription);
     }
+    if let Some(algorithm) = level.algorithm {
+        all["algorithm"] = json!(algorithm.as_str());
+    }
     all
 }
 
@@ -103,5 +118,11 @@ fn write_rate(all: &mut Value, rate: LinkRate) {
     }
     if rate.efficiency != 1.0 {
         all["efficiency"] = json!(rate.efficiency);
+    }
+    if rate.call_latency.0 > 0 {
+        all["callLatency"] = json!(rate.call_latency.to_string());
+    }
+    if let Some(nvls) = rate.nvls {
+        all["nvls"] = json!(nvls);
     }
 }

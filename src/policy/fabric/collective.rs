@@ -11,7 +11,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Returns the bytes that each of `ranks` members sends, behind one port each.
+    /// Returns the bytes that each of `ranks` members has to send and receive, behind one port each.
     pub fn sent_bytes(self, ranks: f64) -> f64 {
         let others = (ranks - 1.0) / ranks;
         let share = match self.collective {

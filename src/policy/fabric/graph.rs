@@ -5,7 +5,7 @@ use super::map::{FabricMap, Uplink};
 use super::torus_hosts::host_links;
 use petgraph::algo::dijkstra;
 use petgraph::algo::maximum_flow::dinics;
-use petgraph::graph::{DiGraph, NodeIndex, UnGraph};
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex, UnGraph};
 use petgraph::visit::EdgeRef;
 use sim_base::{IslandId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,11 +22,18 @@ pub enum FabricVertex {
     Core,
 }
 
-/// The links of a cluster. A torus connects its hosts directly; parallel links are one edge.
+/// The links of a cluster. A torus connects its hosts directly; parallel links are one edge. The links of the network
+/// are a tree, and their first end is the lower one.
+#[derive(Clone, Debug, Default)]
 pub struct FabricGraph {
     /// Edges have the capacity in one direction, in bytes per second.
     pub graph: UnGraph<FabricVertex, f64>,
     nodes: Vec<NodeIndex>,
+    groups: BTreeMap<Uplink, NodeIndex>,
+    /// Per vertex: its link to the next level of the network.
+    uplinks: Vec<Option<EdgeIndex>>,
+    /// Per vertex: number of links to the top of the network.
+    depths: Vec<u32>,
 }
 
 /// A vertex with the capacity of its link to the next level. `node` identifies the group that it is in.
@@ -37,11 +44,10 @@ struct LowerVertex {
 }
 
 impl FabricGraph {
+    /// Returns the links of the islands and of the network.
     pub fn build(map: &FabricMap) -> FabricGraph {
-        let mut graph = UnGraph::default();
+        let mut fabric = FabricGraph::with_nodes(map);
         let ids = || (0..map.node_count() as u32).map(NodeId);
-        let nodes = ids().map(|node| graph.add_node(FabricVertex::Node(node))).collect();
-        let mut fabric = FabricGraph { graph, nodes };
         let mut islands: BTreeMap<IslandId, Vec<NodeId>> = BTreeMap::new();
         for node in ids().filter(|node| map.island(*node).is_some()) {
             islands.entry(map.island(node)).or_default().push(node);
@@ -51,6 +57,20 @@ impl FabricGraph {
         }
         fabric.add_network(map);
         fabric
+    }
+
+    /// Returns the links of the network only.
+    pub fn network(map: &FabricMap) -> FabricGraph {
+        let mut fabric = FabricGraph::with_nodes(map);
+        fabric.add_network(map);
+        fabric
+    }
+
+    fn with_nodes(map: &FabricMap) -> FabricGraph {
+        let mut graph = UnGraph::default();
+        let ids = (0..map.node_count() as u32).map(NodeId);
+        let nodes = ids.map(|node| graph.add_node(FabricVertex::Node(node))).collect();
+        FabricGraph { graph, nodes, ..FabricGraph::default() }
     }
 
     fn add_island(&mut self, map: &FabricMap, island: IslandId, nodes: &[NodeId]) {
@@ -95,14 +115,64 @@ impl FabricGraph {
                     upper.push(LowerVertex { vertex, node: below.node, bytes_per_s });
                     vertex
                 });
-                self.graph.add_edge(below.vertex, vertex, below.bytes_per_s);
+                self.groups.insert((level, group), vertex);
+                self.add_uplink(&below, vertex);
             }
             lower = upper;
         }
         if lower.len() > 1 {
             let core = self.graph.add_node(FabricVertex::Core);
             for below in lower {
-                self.graph.add_edge(below.vertex, core, below.bytes_per_s);
+                self.add_uplink(&below, core);
+            }
+        }
+        self.uplinks.resize(self.graph.node_count(), None);
+        self.depths = self.graph.node_indices().map(|vertex| self.path_up(vertex).count() as u32).collect();
+    }
+
+    fn add_uplink(&mut self, below: &LowerVertex, above: NodeIndex) {
+        let edge = self.graph.add_edge(below.vertex, above, below.bytes_per_s);
+        self.uplinks.resize(self.graph.node_count(), None);
+        self.uplinks[below.vertex.index()] = Some(edge);
+    }
+
+    /// Returns the links from a vertex to the top of the network.
+    fn path_up(&self, from: NodeIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
+        std::iter::successors(self.uplink(from), |edge| self.uplink(self.upper_end(*edge)))
+    }
+
+    fn uplink(&self, vertex: NodeIndex) -> Option<EdgeIndex> {
+        self.uplinks.get(vertex.index()).copied().flatten()
+    }
+
+    fn upper_end(&self, edge: EdgeIndex) -> NodeIndex {
+        self.graph.edge_endpoints(edge).map_or(NodeIndex::end(), |(_, upper)| upper)
+    }
+
+    /// Returns the links from a node to the top of the network.
+    pub fn links_up(&self, node: NodeId) -> impl Iterator<Item = EdgeIndex> + '_ {
+        self.path_up(self.nodes[node.ix()])
+    }
+
+    /// Returns the link of a group to the next level; `None` for the only group of the highest level.
+    pub fn group_uplink(&self, group: Uplink) -> Option<EdgeIndex> {
+        self.uplink(*self.groups.get(&group)?)
+    }
+
+    /// Calls `visit` with each link of the path between two nodes, and whether it leads upwards.
+    pub fn visit_path(&self, from: NodeId, to: NodeId, mut visit: impl FnMut(EdgeIndex, bool)) {
+        let (mut from, mut to) = (self.nodes[from.ix()], self.nodes[to.ix()]);
+        while from != to {
+            let (above, below) = (self.depths[from.index()], self.depths[to.index()]);
+            if above >= below {
+                let Some(edge) = self.uplink(from) else { return };
+                visit(edge, true);
+                from = self.upper_end(edge);
+            }
+            if below >= above {
+                let Some(edge) = self.uplink(to) else { return };
+                visit(edge, false);
+                to = self.upper_end(edge);
             }
         }
     }

@@ -2,6 +2,21 @@
 
 use super::collective::{Collective, Transfer, passes};
 use sim_api::spec::Interconnect;
+use sim_base::{IslandId, NodeId};
+
+/// The hosts of a job in one island.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobIsland {
+    pub island: IslandId,
+    /// In the order of the pods; never empty.
+    pub nodes: Vec<NodeId>,
+}
+
+impl JobIsland {
+    pub fn first_node(&self) -> NodeId {
+        self.nodes[0]
+    }
+}
 
 /// One axis of a torus.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,8 +41,23 @@ impl TorusAxis {
 /// The links that connect the accelerators of an island.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IslandLinks {
-    Torus { axes: Vec<TorusAxis>, link_bytes_per_s: f64, hop_s: f64 },
-    Switch { accelerators: u32, bytes_per_s: f64, latency_s: f64 },
+    Torus {
+        axes: Vec<TorusAxis>,
+        link_bytes_per_s: f64,
+        hop_s: f64,
+        /// Latency of a call in addition to the hops.
+        call_s: f64,
+    },
+    Switch {
+        accelerators: u32,
+        bytes_per_s: f64,
+        /// Latency of the steps of an AllReduce.
+        latency_s: f64,
+        /// Latency of a call in addition to the steps.
+        call_s: f64,
+        /// Share of `bytes_per_s` at which the switch reduces; `None` if it does not.
+        nvls: Option<f64>,
+    },
 }
 
 impl IslandLinks {
@@ -43,27 +73,31 @@ impl IslandLinks {
                     axes: shape.iter().enumerate().map(axis).collect(),
                     link_bytes_per_s: rate.bytes_per_s(),
                     hop_s: rate.latency.seconds(),
+                    call_s: rate.call_latency.seconds(),
                 }
             }
-            Interconnect::Switch(rate) => {
-                IslandLinks::Switch { accelerators, bytes_per_s: rate.bytes_per_s(), latency_s: rate.latency.seconds() }
-            }
+            Interconnect::Switch(rate) => IslandLinks::Switch {
+                accelerators,
+                bytes_per_s: rate.bytes_per_s(),
+                latency_s: rate.latency.seconds(),
+                call_s: rate.call_latency.seconds(),
+                nvls: rate.nvls,
+            },
         }
     }
 
     /// Returns the links among groups of `members` accelerators, each `stride` apart: groups take whole axes of a
     /// torus as far as possible, and parts of an axis have no wraparound.
     pub fn group(&self, stride: u32, members: u32) -> IslandLinks {
-        match self {
-            IslandLinks::Switch { bytes_per_s, latency_s, .. } => {
-                IslandLinks::Switch { accelerators: members, bytes_per_s: *bytes_per_s, latency_s: *latency_s }
-            }
-            IslandLinks::Torus { axes, link_bytes_per_s, hop_s } => {
+        let mut links = self.clone();
+        match &mut links {
+            IslandLinks::Switch { accelerators, .. } => *accelerators = members,
+            IslandLinks::Torus { axes, .. } => {
                 let (_, rest) = split(axes, stride);
-                let (axes, _) = split(&rest, members);
-                IslandLinks::Torus { axes, link_bytes_per_s: *link_bytes_per_s, hop_s: *hop_s }
+                (*axes, _) = split(&rest, members);
             }
         }
+        links
     }
 
     /// Returns the links with their rates multiplied by `factor`: an NVLink domain in adaptive mode that lost one of
@@ -78,13 +112,23 @@ impl IslandLinks {
         links
     }
 
-    /// Keeps a share of the island: the first axis of a torus is shorter, and no axis has a wraparound.
+    /// Keeps a share of the island. Of a torus it is a block that has the last axes as a whole. Only an axis that is
+    /// cut has no wraparound: the links that close the others are within the block. On TPU v5e, a 8x16 part of a
+    /// 16x16 torus has a wraparound on the axis of 16 (jax-ml.github.io/scaling-book/tpus). If the share is not a
+    /// block, such as a slice without one host, rings of all axes are open.
     pub fn keep_share(&mut self, share: f64) {
         match self {
             IslandLinks::Torus { axes, .. } => {
-                axes.iter_mut().for_each(|axis| axis.wrapped = false);
-                if let Some(first) = axes.first_mut() {
-                    first.chips = libm::ceil(f64::from(first.chips) * share) as u32;
+                let chips: f64 = axes.iter().map(|axis| f64::from(axis.chips)).product();
+                let kept = libm::ceil(chips * share - 1e-6).max(1.0) as u32;
+                let mut left = kept;
+                for axis in axes.iter_mut().rev() {
+                    let chips = axis.chips.min(left);
+                    left = left.div_ceil(chips);
+                    *axis = TorusAxis { chips, wrapped: axis.wrapped && chips == axis.chips };
+                }
+                if axes.iter().map(|axis| axis.chips).product::<u32>() != kept {
+                    axes.iter_mut().for_each(|axis| axis.wrapped = false);
                 }
             }
             IslandLinks::Switch { accelerators, .. } => {
@@ -93,17 +137,83 @@ impl IslandLinks {
         }
     }
 
-    /// Returns the time of a collective over all accelerators of the island; of a torus, over the axes that it has.
-    pub fn seconds(&self, transfer: Transfer) -> f64 {
+    fn accelerators(&self) -> u32 {
         match self {
-            IslandLinks::Torus { axes, link_bytes_per_s, hop_s } => {
+            IslandLinks::Torus { axes, .. } => axes.iter().map(|axis| axis.chips).product(),
+            IslandLinks::Switch { accelerators, .. } => *accelerators,
+        }
+    }
+
+    fn has_peers(&self) -> bool {
+        self.accelerators() > 1
+    }
+
+    /// Returns the latency of a call without its steps.
+    pub fn call_s(&self) -> f64 {
+        let (IslandLinks::Torus { call_s, .. } | IslandLinks::Switch { call_s, .. }) = self;
+        if self.has_peers() { *call_s } else { 0.0 }
+    }
+
+    /// Returns the latency of the steps over a switch. An AllGather or ReduceScatter has half of the steps of an
+    /// AllReduce (`nsteps` in NCCL's tuning.cc). Hops of a torus are part of `transfer_s`.
+    pub fn steps_s(&self, collective: Collective) -> f64 {
+        match (self, collective) {
+            (IslandLinks::Switch { latency_s, .. }, Collective::AllGather | Collective::ReduceScatter) => {
+                if self.has_peers() { latency_s / 2.0 } else { 0.0 }
+            }
+            (IslandLinks::Switch { latency_s, .. }, _) if self.has_peers() => *latency_s,
+            _ => 0.0,
+        }
+    }
+
+    /// Returns the time of a call with the fastest algorithm over all accelerators of the island; of a torus, over the
+    /// axes that it has.
+    pub fn seconds(&self, transfer: Transfer) -> f64 {
+        let reduction = self.reduction_s(transfer);
+        let transfer_s = self.transfer_s(transfer).min(reduction.unwrap_or(f64::INFINITY));
+        self.call_s() + self.steps_s(transfer.collective) + transfer_s
+    }
+
+    /// Returns the time of a call by neighbors or a ring, without the latency of a call and of steps over a switch.
+    pub fn transfer_s(&self, transfer: Transfer) -> f64 {
+        match self {
+            IslandLinks::Torus { axes, link_bytes_per_s, hop_s, .. } => {
                 let axes: Vec<TorusAxis> = axes.iter().copied().filter(|axis| axis.chips > 1).collect();
                 torus_seconds(&axes, *link_bytes_per_s, *hop_s, transfer)
             }
             IslandLinks::Switch { accelerators: 0 | 1, .. } => 0.0,
-            IslandLinks::Switch { accelerators, bytes_per_s, latency_s } => {
-                latency_s + transfer.sent_bytes(f64::from(*accelerators)) / bytes_per_s
+            IslandLinks::Switch { accelerators, bytes_per_s, .. } => {
+                transfer.sent_bytes(f64::from(*accelerators)) / bytes_per_s
             }
+        }
+    }
+
+    /// Returns the time in which each accelerator passes the bytes of a ring over `ranks` accelerators on.
+    pub fn ring_s(&self, transfer: Transfer, ranks: f64) -> f64 {
+        match self {
+            IslandLinks::Switch { bytes_per_s, .. } => transfer.sent_bytes(ranks) / bytes_per_s,
+            IslandLinks::Torus { .. } => self.transfer_s(transfer),
+        }
+    }
+
+    /// Returns the time of an AllReduce in the switch: each accelerator sends the buffer once to the switch, which
+    /// reduces it, and a share of the result once, which the switch multicasts. `None` if the switch cannot.
+    pub fn reduction_s(&self, transfer: Transfer) -> Option<f64> {
+        match (self, transfer.collective) {
+            (IslandLinks::Switch { accelerators: 2.., bytes_per_s, nvls, .. }, Collective::AllReduce) => {
+                let sent = transfer.bytes * (1.0 + 1.0 / f64::from(self.accelerators()));
+                nvls.map(|nvls| sent / (bytes_per_s * nvls))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the time in which a chain of the accelerators passes the buffer to a tree between the islands and back:
+    /// each sends it once in both directions.
+    pub fn chain_s(&self, transfer: Transfer) -> f64 {
+        match self {
+            IslandLinks::Switch { bytes_per_s, .. } if self.has_peers() => 2.0 * transfer.bytes / bytes_per_s,
+            _ => self.transfer_s(transfer),
         }
     }
 }
@@ -124,24 +234,19 @@ fn split(axes: &[TorusAxis], members: u32) -> (Vec<TorusAxis>, Vec<TorusAxis>) {
     (own, rest)
 }
 
-/// Returns the time over axes of at least two chips. An AllGather over one axis without wraparound takes n-1 steps of
-/// an n-th of the buffer. Several axes share the buffer by their rates.
+/// Returns the time over axes of at least two chips. In an AllGather, each of n chips receives n-1 parts of n over the
+/// links that it has, and a chip at the end of a line has one link of the axis. Several axes share the buffer by their
+/// rates. Each member of a `SendReceive` sends to the next chip of an axis: one link, because the other direction of a
+/// ring has n-1 hops.
 fn torus_seconds(axes: &[TorusAxis], link_bytes_per_s: f64, hop_s: f64, transfer: Transfer) -> f64 {
-    let passes = passes(transfer.collective);
     match (axes, transfer.collective) {
         ([], _) => 0.0,
-        (axes, Collective::SendReceive) => {
-            let rate = axes.iter().map(|axis| axis.bytes_per_s(link_bytes_per_s)).fold(0.0, f64::max);
-            hop_s + transfer.bytes / rate
-        }
+        (_, Collective::SendReceive) => hop_s + transfer.bytes / link_bytes_per_s,
         (_, Collective::AllToAll) => all_to_all_seconds(axes, link_bytes_per_s, transfer.bytes).max(hop_s * hops(axes)),
-        ([line], _) if !line.wrapped => {
-            let step = transfer.bytes / (f64::from(line.chips) * link_bytes_per_s);
-            passes * line.hops() * step.max(hop_s)
-        }
         _ => {
+            let chips: f64 = axes.iter().map(|axis| f64::from(axis.chips)).product();
             let rate: f64 = axes.iter().map(|axis| axis.bytes_per_s(link_bytes_per_s)).sum();
-            passes * (transfer.bytes / rate).max(hop_s * hops(axes))
+            (transfer.sent_bytes(chips) / rate).max(passes(transfer.collective) * hop_s * hops(axes))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The links of a topology: those of each island, and the levels of the network between them.
 
-use super::island::IslandLinks;
-use super::step::JobIsland;
+use super::graph::FabricGraph;
+use super::island::{IslandLinks, JobIsland};
 use crate::topology::{ClusterBuilder, TopologyDomains};
 use sim_api::spec::keys::TPU_SLICE;
-use sim_api::spec::{Interconnect, TopologySpec};
+use sim_api::spec::{CollectiveAlgorithm, Interconnect, TopologySpec};
 use sim_base::{DomainId, IslandId, NodeId};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ pub struct FabricMap {
     accelerators: Vec<u32>,
     /// Slices of cubes by name.
     slices: BTreeMap<String, IslandId>,
+    /// The links of the network between the nodes.
+    pub network: FabricGraph,
 }
 
 #[derive(Clone, Debug)]
@@ -38,31 +40,12 @@ pub struct FabricLevel {
     pub groups: TopologyDomains,
     /// Rate of the links that leave a group.
     pub uplink_bytes_per_s: Vec<f64>,
+    /// Algorithm of collectives over several islands.
+    pub algorithm: Option<CollectiveAlgorithm>,
 }
 
 /// The links that leave a group of nodes: the level and the group.
 pub type Uplink = (usize, DomainId);
-
-/// What reduces the rates of links at an instant.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FabricLoad {
-    /// Factor of the rate of the links of an island, for each node with degraded ones. The smallest applies.
-    pub island_links: BTreeMap<NodeId, f64>,
-    /// Factor of the network rate of a node.
-    pub nodes: BTreeMap<NodeId, f64>,
-    /// Number of jobs that send over an uplink.
-    pub users: BTreeMap<Uplink, u32>,
-}
-
-impl FabricLoad {
-    /// Returns the factor of the rate of the links between these nodes of one island.
-    pub fn island_factor(&self, nodes: &[NodeId]) -> f64 {
-        if self.island_links.is_empty() {
-            return 1.0;
-        }
-        nodes.iter().filter_map(|node| self.island_links.get(node)).copied().fold(1.0, f64::min)
-    }
-}
 
 impl FabricMap {
     /// Reads the links of a topology. `cluster` is built from the same topology.
@@ -92,9 +75,11 @@ impl FabricMap {
                 node_bytes_per_s: level.rate.bytes_per_s(),
                 latency_s: level.rate.latency.seconds(),
                 uplink_bytes_per_s: groups.nodes.iter().map(|nodes| level.uplink_bytes_per_s(nodes.len())).collect(),
+                algorithm: level.algorithm,
                 groups,
             });
         }
+        map.network = FabricGraph::network(&map);
         map
     }
 
@@ -163,7 +148,7 @@ impl FabricMap {
         self.island_pools.get(island.ix()).copied()
     }
 
-    /// Returns the links of an island of which `nodes` nodes take part. A part of a torus has no wraparound.
+    /// Returns the links of an island of which `nodes` nodes take part.
     pub fn links(&self, island: IslandId, nodes: u32) -> Option<IslandLinks> {
         let pool = &self.pools[self.pool(island)? as usize];
         let mut links = pool.links.clone()?;

@@ -1,11 +1,12 @@
-//! Times of collectives between islands: the ports of the nodes, and the uplinks of the groups at each network level.
+//! Collectives between islands as flows over the network.
 
 use super::collective::{Collective, Transfer, passes};
-use super::map::{FabricLoad, FabricMap, Uplink};
-use super::step::{FabricLimit, JobIsland};
+use super::flows::FlowLoads;
+use super::island::JobIsland;
+use super::map::FabricMap;
 use sim_api::spec::RankOrder;
 use sim_base::DomainId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Members of one collective, in the order of their ranks: islands whose hosts each hold a shard of the buffer.
 pub struct NetworkGroup<'i> {
@@ -13,117 +14,121 @@ pub struct NetworkGroup<'i> {
     pub order: RankOrder,
 }
 
-/// Bytes that collectives send over uplinks.
-pub type UplinkLoads = BTreeMap<Uplink, f64>;
-
-/// The members of a collective in one group of a network level.
-#[derive(Copy, Clone, Default)]
-struct GroupShare {
-    members: usize,
-    /// Edges from a member in the group to the next member outside of it, in the order of the ranks.
-    leaving: usize,
-}
-
-/// The groups of one level with members.
-type LevelShares = BTreeMap<DomainId, GroupShare>;
-
 impl NetworkGroup<'_> {
-    /// Returns the groups of a level. A chain of `SendReceive` does not return to the first member.
-    fn shares(&self, map: &FabricMap, level: usize, collective: Collective) -> LevelShares {
-        let mut shares = LevelShares::new();
-        let of = |island: &&JobIsland| map.group(level, island.first_node());
-        let (first, mut at) = (self.members.first().map(of), 0);
-        while let Some(group) = self.members.get(at).map(of) {
-            let same = self.members[at..].iter().take_while(|island| of(island) == group).count();
-            at += same;
-            let closes = if collective == Collective::SendReceive { None } else { first };
-            let next = self.members.get(at).map(of).or(closes);
-            let share = shares.entry(group).or_default();
-            share.members += same;
-            share.leaving += usize::from(next.is_some_and(|next| next != group));
-        }
-        shares
+    fn len(&self) -> f64 {
+        self.members.len() as f64
     }
 
-    /// Returns the time that the ports of the slowest node need. Within a hierarchy, a node exchanges data with the
-    /// members of its group only.
-    fn port_seconds(&self, map: &FabricMap, load: &FabricLoad, transfer: Transfer, levels: &[LevelShares]) -> f64 {
-        let mut ranks = self.members.len();
-        if self.order == RankOrder::Hierarchical {
-            let sizes = levels.iter().take(1).flat_map(|lowest| lowest.values());
-            let largest = sizes.map(|share| share.members).max().unwrap_or(ranks);
-            ranks = if largest > 1 { largest } else { ranks };
-        }
-        let Some(level) = map.levels.first() else {
-            return 0.0;
-        };
-        let sent = transfer.sent_bytes(ranks as f64);
-        let port = |island: &&JobIsland| {
-            let degraded = island.nodes.iter().filter(|_| !load.nodes.is_empty());
-            let slowest = degraded.filter_map(|node| load.nodes.get(node)).fold(1.0, |a: f64, b| a.min(*b));
-            sent / island.nodes.len() as f64 / (level.node_bytes_per_s * slowest)
-        };
-        self.members.iter().map(port).fold(0.0, f64::max)
-    }
-
-    /// Adds the bytes that leave each group of a level.
-    fn add_loads(&self, level: usize, shares: &LevelShares, transfer: Transfer, loads: &mut UplinkLoads) {
-        if shares.len() < 2 {
-            return;
-        }
-        let n = self.members.len() as f64;
-        for (group, share) in shares {
-            let size = share.members as f64;
-            let bytes = match (transfer.collective, self.order) {
-                (Collective::AllToAll, _) => transfer.bytes / n * size * (n - size) / n,
-                (Collective::SendReceive, _) | (_, RankOrder::Ring) => transfer.sent_bytes(n) * share.leaving as f64,
-                (_, RankOrder::Hierarchical) => transfer.sent_bytes(shares.len() as f64),
-            };
-            *loads.entry((level, *group)).or_insert(0.0) += bytes;
+    /// Adds the flows of a collective whose members are the islands.
+    pub fn add_flows(&self, map: &FabricMap, transfer: Transfer, loads: &mut FlowLoads<'_>) {
+        match (transfer.collective, self.order) {
+            (Collective::AllToAll, _) => self.add_all_to_all(map, transfer.bytes, loads),
+            (Collective::SendReceive, _) => self.add_chain(transfer.bytes, loads),
+            (_, RankOrder::Ring) => self.add_ring(transfer.sent_bytes(self.len()), loads),
+            (_, RankOrder::Hierarchical) => self.add_hierarchy(map, transfer, loads),
         }
     }
 
-    /// Returns the latency: a pass over n members takes log2(n) steps, at the latency of the lowest level whose group
-    /// contains all members.
-    fn latency_s(&self, map: &FabricMap, levels: &[LevelShares], collective: Collective) -> f64 {
-        let common = levels.iter().position(|shares| shares.len() < 2);
+    /// Adds the flows of a ring whose members pass `bytes` to the next one.
+    pub fn add_ring(&self, bytes: f64, loads: &mut FlowLoads<'_>) {
+        self.add_chain(bytes, loads);
+        if let [first, _, .., last] | [first, last] = &self.members[..] {
+            loads.add_between(last, first, bytes);
+        }
+    }
+
+    /// Adds flows from each member to the next one, but not from the last one to the first.
+    fn add_chain(&self, bytes: f64, loads: &mut FlowLoads<'_>) {
+        for pair in self.members.windows(2) {
+            loads.add_between(pair[0], pair[1], bytes);
+        }
+    }
+
+    /// Adds the flows of an AllReduce over two complementary binary trees, each with half of the buffer
+    /// (`ncclGetDtree` in NCCL's src/graph/trees.cc).
+    pub fn add_trees(&self, bytes: f64, loads: &mut FlowLoads<'_>) {
+        let n = self.members.len();
+        let second = |rank: usize| if n.is_multiple_of(2) { n - 1 - rank } else { (rank + 1) % n };
+        for rank in 1..n {
+            let parent = tree_parent(rank, n);
+            for (child, parent) in [(rank, parent), (second(rank), second(parent))] {
+                loads.add_between(self.members[child], self.members[parent], bytes / 2.0);
+                loads.add_between(self.members[parent], self.members[child], bytes / 2.0);
+            }
+        }
+    }
+
+    /// Adds the flows of a collective that exchanges data first within the groups of each level. A node has to receive
+    /// all shards but its own, as in any order. The links of each group carry one pass over the groups.
+    fn add_hierarchy(&self, map: &FabricMap, transfer: Transfer, loads: &mut FlowLoads<'_>) {
+        let sent = transfer.sent_bytes(self.len());
+        for island in &self.members {
+            for node in &island.nodes {
+                if let Some(port) = map.network.links_up(*node).next() {
+                    loads.add_both(port, sent / island.nodes.len() as f64);
+                }
+            }
+        }
+        for level in 0..map.levels.len() {
+            let groups = self.groups(map, level);
+            for group in groups.iter().filter(|_| groups.len() > 1) {
+                if let Some(uplink) = map.network.group_uplink((level, *group)) {
+                    loads.add_both(uplink, transfer.sent_bytes(groups.len() as f64));
+                }
+            }
+        }
+    }
+
+    /// Adds the flows between all hosts of different islands. A link carries what the hosts below it exchange with the
+    /// others.
+    fn add_all_to_all(&self, map: &FabricMap, bytes: f64, loads: &mut FlowLoads<'_>) {
+        // Per link: the sum of the shares of islands below it, and the sum of their squares.
+        let mut below: BTreeMap<_, (f64, f64)> = BTreeMap::new();
+        for island in &self.members {
+            let mut shares: BTreeMap<_, u32> = BTreeMap::new();
+            for link in island.nodes.iter().flat_map(|node| map.network.links_up(*node)) {
+                *shares.entry(link).or_insert(0) += 1;
+            }
+            for (link, hosts) in shares {
+                let share = f64::from(hosts) / island.nodes.len() as f64;
+                let sums = below.entry(link).or_insert((0.0, 0.0));
+                *sums = (sums.0 + share, sums.1 + share * share);
+            }
+        }
+        let n = self.len();
+        for (link, (share, squares)) in below {
+            let pairs = (n - 1.0) * share - (share * share - squares);
+            if pairs > 1e-9 * n {
+                loads.add_both(link, bytes / (n * n) * pairs);
+            }
+        }
+    }
+
+    fn groups(&self, map: &FabricMap, level: usize) -> BTreeSet<DomainId> {
+        self.members.iter().map(|island| map.group(level, island.first_node())).collect()
+    }
+
+    /// Returns the latency of a step between the members: that of the lowest level whose group contains all members.
+    pub fn step_s(&self, map: &FabricMap) -> f64 {
+        let common = (0..map.levels.len()).find(|level| self.groups(map, *level).len() < 2);
         let level = common.and_then(|level| map.levels.get(level)).or(map.levels.last());
+        level.map_or(0.0, |level| level.latency_s)
+    }
+
+    /// Returns the latency of a collective whose members are the islands: a pass over n members takes log2(n) steps, as
+    /// in NCCL with one accelerator per node.
+    pub fn latency_s(&self, map: &FabricMap, collective: Collective) -> f64 {
         let steps = match collective {
             Collective::SendReceive => 1.0,
-            _ => libm::ceil(libm::log2(self.members.len() as f64)),
+            _ => libm::ceil(libm::log2(self.len())),
         };
-        passes(collective) * steps * level.map_or(0.0, |level| level.latency_s)
+        passes(collective) * steps * self.step_s(map)
     }
 }
 
-/// Returns the time of a collective that several groups perform at once, what limits it, and the uplinks in use.
-pub fn network_time(
-    map: &FabricMap, load: &FabricLoad, groups: &[NetworkGroup<'_>], transfer: Transfer,
-) -> (f64, FabricLimit, Vec<Uplink>) {
-    let mut loads = UplinkLoads::new();
-    let (mut slowest, mut latency) = ((0.0, FabricLimit::NodePorts), 0.0f64);
-    for group in groups.iter().filter(|group| group.members.len() > 1) {
-        let levels = (0..map.levels.len()).map(|level| group.shares(map, level, transfer.collective));
-        let levels: Vec<LevelShares> = levels.collect();
-        let seconds = group.port_seconds(map, load, transfer, &levels);
-        if seconds > slowest.0 {
-            slowest.0 = seconds;
-        }
-        for (level, shares) in levels.iter().enumerate() {
-            group.add_loads(level, shares, transfer, &mut loads);
-        }
-        latency = latency.max(group.latency_s(map, &levels, transfer.collective));
-    }
-    for ((level, group), bytes) in &loads {
-        let uplinks = &map.levels[*level].uplink_bytes_per_s;
-        let users = load.users.get(&(*level, *group)).copied().unwrap_or(0).max(1);
-        let Some(rate) = uplinks.get(group.ix()) else {
-            continue;
-        };
-        let seconds = bytes * f64::from(users) / rate;
-        if seconds > slowest.0 {
-            slowest = (seconds, FabricLimit::Uplinks { level: *level });
-        }
-    }
-    (slowest.0 + latency, slowest.1, loads.into_keys().collect())
+/// Returns the parent of a rank in a binary tree with alternating leaves (`ncclGetBtree` in NCCL's src/graph/trees.cc).
+fn tree_parent(rank: usize, ranks: usize) -> usize {
+    let bit = rank & rank.wrapping_neg();
+    let parent = (rank ^ bit) | (bit << 1);
+    if parent >= ranks { rank ^ bit } else { parent }
 }

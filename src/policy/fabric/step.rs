@@ -1,36 +1,12 @@
 //! The step time of a training job from the placement of its pods.
 
-use super::collective::Transfer;
-use super::island::IslandLinks;
-use super::map::{FabricLoad, FabricMap, Uplink};
-use super::network::{NetworkGroup, network_time};
+use super::algorithms::{CollectivePlan, IslandSet, between, over_all};
+use super::flows::{FabricLimit, FabricLoad, JobDemand, contended_seconds};
+use super::island::{IslandLinks, JobIsland};
+use super::map::FabricMap;
+use super::network::NetworkGroup;
 use sim_api::spec::{AxisSpan, Communication, StepTraffic};
-use sim_base::{IslandId, NodeId};
-
-/// The hosts of a job in one island.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobIsland {
-    pub island: IslandId,
-    /// In the order of the pods; never empty.
-    pub nodes: Vec<NodeId>,
-}
-
-impl JobIsland {
-    pub fn first_node(&self) -> NodeId {
-        self.nodes[0]
-    }
-}
-
-/// What determines the time of a communication.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum FabricLimit {
-    /// The links within the islands.
-    IslandLinks,
-    /// The network ports of the nodes.
-    NodePorts,
-    /// The links that leave the groups of a network level, by index.
-    Uplinks { level: usize },
-}
+use sim_base::NodeId;
 
 /// The time of one entry of the traffic.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -47,8 +23,8 @@ pub struct StepTime {
     pub exposed_s: f64,
     /// Per entry of the traffic.
     pub traffic: Vec<TrafficTime>,
-    /// Uplinks that the job uses.
-    pub uplinks: Vec<Uplink>,
+    /// What the job sends over the network, if no other job shares links with it.
+    pub demand: JobDemand,
 }
 
 impl StepTime {
@@ -90,49 +66,85 @@ pub fn job_islands(map: &FabricMap, nodes: impl Iterator<Item = NodeId>) -> Vec<
 pub fn step_time(
     map: &FabricMap, load: &FabricLoad, islands: &[JobIsland], communication: &Communication, compute_s: f64,
 ) -> StepTime {
-    let (mut hidden, mut exposed) = (0.0, 0.0);
-    let mut uplinks = Vec::new();
-    let mut all = Vec::new();
-    for traffic in &communication.traffic {
-        let (time, used) = traffic_time(map, load, islands, communication, traffic);
-        hidden += traffic.overlap * time.seconds;
-        exposed += (1.0 - traffic.overlap) * time.seconds;
-        uplinks.extend(used);
-        all.push(time);
-    }
-    uplinks.sort_unstable();
-    uplinks.dedup();
-    let seconds = compute_s.max(hidden) + exposed;
-    StepTime { seconds, exposed_s: seconds - compute_s, traffic: all, uplinks }
-}
-
-fn traffic_time(
-    map: &FabricMap, load: &FabricLoad, islands: &[JobIsland], communication: &Communication, traffic: &StepTraffic,
-) -> (TrafficTime, Vec<Uplink>) {
-    let span = communication.axes[traffic.axis].span;
-    let transfer = Transfer { collective: traffic.collective, bytes: traffic.bytes };
-    let within = match span {
-        AxisSpan::Islands => 0.0,
-        AxisSpan::Island | AxisSpan::All => slowest_island(map, load, islands, communication, traffic),
+    let traffic = &communication.traffic;
+    let plans = traffic.iter().map(|traffic| plan(map, load, islands, communication, traffic));
+    let plans: Vec<CollectivePlan> = plans.collect();
+    let alone: Vec<(f64, FabricLimit)> = plans.iter().map(|plan| network_time(map, load, plan)).collect();
+    let times = |network: &[(f64, FabricLimit)]| {
+        plans.iter().zip(network).map(|(plan, network)| traffic_time(plan, *network)).collect::<Vec<TrafficTime>>()
     };
-    let within = TrafficTime { seconds: within, limit: FabricLimit::IslandLinks };
-    if span == AxisSpan::Island {
-        return (within, Vec::new());
+    let total = |times: &[TrafficTime]| {
+        let (mut hidden, mut exposed) = (0.0, 0.0);
+        for (traffic, time) in traffic.iter().zip(times) {
+            hidden += traffic.overlap * time.seconds;
+            exposed += (1.0 - traffic.overlap) * time.seconds;
+        }
+        compute_s.max(hidden) + exposed
+    };
+    let mut all = times(&alone);
+    let communications = plans.iter().zip(&alone).map(|(plan, (seconds, _))| {
+        // The links of an island may be slower than the network.
+        (&plan.links, seconds.max(plan.island_s))
+    });
+    let demand = JobDemand::new(total(&all), communications);
+    if load.demands.values().any(|other| demand.shares_links(other)) {
+        let shared = plans.iter().zip(&alone).map(|(plan, alone)| contended_time(map, load, (plan, *alone), &demand));
+        all = times(&shared.collect::<Vec<_>>());
     }
-    let groups = network_groups(islands, communication, traffic);
-    let (seconds, limit, uplinks) = network_time(map, load, &groups, transfer);
-    let between = TrafficTime { seconds, limit };
-    (if within.seconds > between.seconds { within } else { between }, uplinks)
+    let seconds = total(&all);
+    StepTime { seconds, exposed_s: seconds - compute_s, traffic: all, demand }
 }
 
-/// Returns the time within the slowest island. Equal islands in sequence are evaluated once.
-fn slowest_island(
+/// Returns the time on the network, and what limits it, if no other job shares links.
+fn network_time(map: &FabricMap, load: &FabricLoad, plan: &CollectivePlan) -> (f64, FabricLimit) {
+    let (seconds, link) = plan.network_s(map, load);
+    (seconds, link.map_or(FabricLimit::NodePorts, |link| link.limit(map)))
+}
+
+/// Returns the time on the network while other jobs share its links.
+fn contended_time(
+    map: &FabricMap, load: &FabricLoad, (plan, alone): (&CollectivePlan, (f64, FabricLimit)), demand: &JobDemand,
+) -> (f64, FabricLimit) {
+    let mut slowest = alone;
+    let seconds = alone.0.max(plan.island_s);
+    for (link, bytes) in &plan.links {
+        let rate = link.bytes_per_s(map, load);
+        let shared = contended_seconds(*link, (*bytes, seconds), demand, load.demands.values(), rate);
+        if shared > slowest.0.max(seconds) {
+            slowest = (shared, link.limit(map));
+        }
+    }
+    slowest
+}
+
+fn traffic_time(plan: &CollectivePlan, (network_s, limit): (f64, FabricLimit)) -> TrafficTime {
+    let limit = if plan.links.is_empty() || plan.island_s > network_s { FabricLimit::IslandLinks } else { limit };
+    TrafficTime { seconds: plan.latency_s + plan.island_s.max(network_s), limit }
+}
+
+fn plan(
     map: &FabricMap, load: &FabricLoad, islands: &[JobIsland], communication: &Communication, traffic: &StepTraffic,
-) -> f64 {
-    let (mut slowest, mut before) = (0.0f64, None);
+) -> CollectivePlan {
+    match communication.axes[traffic.axis].span {
+        AxisSpan::Islands => between(map, &network_groups(islands, communication, traffic), traffic),
+        AxisSpan::Island => island_set(map, load, islands, communication, traffic).within(traffic),
+        AxisSpan::All => {
+            let set = island_set(map, load, islands, communication, traffic);
+            over_all(map, load, (islands, &set), traffic)
+        }
+    }
+}
+
+/// Returns the links of the islands along an axis. Equal islands in sequence are evaluated once.
+fn island_set(
+    map: &FabricMap, load: &FabricLoad, islands: &[JobIsland], communication: &Communication, traffic: &StepTraffic,
+) -> IslandSet {
+    let mut set = IslandSet { links: Vec::new(), ranks: 0.0 };
+    let mut before = None;
     for island in islands {
         let nodes = island.nodes.len() as u32;
         let accelerators: u32 = island.nodes.iter().map(|node| map.accelerators(*node)).sum();
+        set.ranks += f64::from(accelerators);
         let factor = load.island_factor(&island.nodes);
         let kind = Some((map.pool(island.island), nodes, accelerators, factor));
         if std::mem::replace(&mut before, kind) == kind {
@@ -148,10 +160,9 @@ fn slowest_island(
                 links.group(stride, members)
             }
         };
-        let transfer = Transfer { collective: traffic.collective, bytes: traffic.bytes };
-        slowest = slowest.max(links.degraded(factor).seconds(transfer));
+        set.links.push(links.degraded(factor));
     }
-    slowest
+    set
 }
 
 fn whole(links: IslandLinks, accelerators: u32) -> IslandLinks {
@@ -177,10 +188,7 @@ fn network_groups<'i>(
     islands: &'i [JobIsland], communication: &Communication, traffic: &StepTraffic,
 ) -> Vec<NetworkGroup<'i>> {
     let all = islands.len() as u32;
-    let (stride, members) = match communication.axes[traffic.axis].span {
-        AxisSpan::All => (1, all),
-        AxisSpan::Island | AxisSpan::Islands => layout(communication, traffic.axis, all),
-    };
+    let (stride, members) = layout(communication, traffic.axis, all);
     let first = |at: &u32| (at / stride).is_multiple_of(members.max(1));
     let group = |at: u32| {
         let members = (0..members).map(|nth| at + nth * stride).take_while(|at| *at < all);

@@ -62,6 +62,10 @@ pub fn communicate(seed: u64, scenario: &mut Value) {
     };
     if d.one_in(3) {
         pool["interconnect"]["efficiency"] = json!(0.8);
+        pool["interconnect"]["callLatency"] = json!("5us");
+    }
+    if pool["interconnect"]["kind"] == "Switch" && d.one_in(2) {
+        pool["interconnect"]["nvls"] = json!(0.85);
     }
     let label = d.pick(&["topology.kubernetes.io/zone", super::jobset::RACK]);
     let mut level = json!({"name": "level", "label": label, "gbitsPerSecond": d.pick(&[1, 400])});
@@ -91,6 +95,12 @@ pub fn communicate(seed: u64, scenario: &mut Value) {
             }
             if d.one_in(2) {
                 traffic["order"] = json!(d.pick(&["Ring", "Hierarchical"]));
+            }
+            if d.one_in(3) {
+                traffic["algorithm"] = json!(d.pick(&["Ring", "Tree", "Hierarchical", "Nvls"]));
+            }
+            if d.one_in(3) {
+                traffic["calls"] = json!(d.pick(&[2, 320]));
             }
             traffic
         };

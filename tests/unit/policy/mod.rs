@@ -2,6 +2,7 @@
 
 mod fabric;
 mod fabric_graph;
+mod fabric_published;
 mod failure;
 mod job;
 mod placement;

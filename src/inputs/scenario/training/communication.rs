@@ -67,7 +67,9 @@ fn step_traffic(node: &YamlNode, axes: &[ParallelAxis], report: &mut DiagnosticR
         axis,
         collective: Collective::ALL.into_iter().find(|one| Some(one.as_str()) == collective)?,
         bytes: quantity::parse_milli(&node.get("bytes")?.scalar_text()?).ok()? as f64 / 1_000.0,
+        calls: read::u32_of(node, "calls").unwrap_or(1),
         overlap: read::number(node, "overlap").unwrap_or(0.0),
+        algorithm: crate::topology::links::algorithm(node),
         order: RankOrder::ALL.into_iter().find(|one| Some(one.as_str()) == order).unwrap_or_default(),
     })
 }

@@ -3,6 +3,7 @@
 //! Data parallelism reduces all gradients. Sharded weights are gathered for the forward and the backward pass, and
 //! their gradients are reduced (ZeRO stage 3, arXiv 1910.02054). Tensor parallelism reduces the activations four times
 //! in each layer, and stages of a pipeline pass activations and their gradients on (Megatron-LM, arXiv 2104.04473).
+//! Weights are sharded layer by layer (PyTorch FSDP), and gradients of data parallelism are one call.
 
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};
@@ -53,10 +54,20 @@ struct ModelSize<'a> {
 impl ModelSize<'_> {
     fn of_axis(&self, axis: &RoleAxis<'_>, report: &mut DiagnosticReport) -> Vec<StepTraffic> {
         let within = axis.axis.span == AxisSpan::Island;
-        let operation = |collective, bytes: Option<f64>| {
-            let bytes = bytes?;
-            Some(StepTraffic { axis: axis.at, collective, bytes, overlap: axis.overlap, order: axis.order })
+        let operation = |collective, bytes: Option<f64>, calls: f64| {
+            Some(StepTraffic {
+                axis: axis.at,
+                collective,
+                bytes: bytes?,
+                calls: libm::ceil(calls).max(1.0) as u32,
+                overlap: axis.overlap,
+                order: axis.order,
+                algorithm: None,
+            })
         };
+        let stages = self.all.iter().filter(|other| other.role == "Pipeline").filter_map(|other| other.axis.size);
+        let layers = f64::from(read::u32_of(self.model, "layers").unwrap_or(1)) / f64::from(stages.product::<u32>());
+        let microbatches = f64::from(read::u32_of(self.model, "microbatches").unwrap_or(1));
         // The part of the weights in an island, or in a group of accelerators within it.
         let mut weights = || {
             let divides = |other: &RoleAxis<'_>| within || other.axis.span != AxisSpan::Island;
@@ -64,22 +75,25 @@ impl ModelSize<'_> {
             Some(self.value("parameters", report)? * self.bytes_per_value() / parts)
         };
         let all = match axis.role {
-            "Data" => vec![operation(Collective::AllReduce, weights())],
+            "Data" => vec![operation(Collective::AllReduce, weights(), 1.0)],
             "Sharded" => {
                 let weights = weights();
                 vec![
-                    operation(Collective::AllGather, weights.map(|bytes| 2.0 * bytes)),
-                    operation(Collective::ReduceScatter, weights),
+                    operation(Collective::AllGather, weights.map(|bytes| 2.0 * bytes), 2.0 * layers),
+                    operation(Collective::ReduceScatter, weights, layers),
                 ]
             }
             "Tensor" => {
                 let layers = self.value("layers", report);
                 let stages = self.sizes(&["Pipeline"], |_| true, report);
-                let bytes = layers.zip(stages).zip(self.activations(report));
-                let bytes = bytes.map(|((layers, stages), buffer)| REDUCTIONS_PER_LAYER * layers / stages * buffer);
-                vec![operation(Collective::AllReduce, bytes)]
+                let reductions = layers.zip(stages).map(|(layers, stages)| REDUCTIONS_PER_LAYER * layers / stages);
+                let bytes = reductions.zip(self.activations(report)).map(|(reductions, buffer)| reductions * buffer);
+                vec![operation(Collective::AllReduce, bytes, reductions.unwrap_or(1.0) * microbatches)]
             }
-            _ => vec![operation(Collective::SendReceive, self.activations(report).map(|buffer| 2.0 * buffer))],
+            _ => {
+                let bytes = self.activations(report).map(|buffer| 2.0 * buffer);
+                vec![operation(Collective::SendReceive, bytes, 2.0 * microbatches)]
+            }
         };
         all.into_iter().flatten().collect()
     }

@@ -207,12 +207,29 @@ static INTERCONNECT: ObjectSchema = ObjectSchema {
             .required()
             .example("800"),
         field("latency", Duration)
-            .doc("Latency of one hop in a torus, or of a collective over a switch.")
+            .doc(
+                "Latency of one hop in a torus, or of an AllReduce over a switch; an AllGather or ReduceScatter has \
+                 half of its steps.",
+            )
             .default("0s")
             .example("1us"),
+        field("callLatency", Duration)
+            .doc("Latency of each call in addition to that of its hops or steps: launch and synchronization.")
+            .default("0s")
+            .example("5us"),
         EFFICIENCY,
+        field("nvls", Number(0.001, 1.0))
+            .doc(
+                "For a switch that reduces (NVLink SHARP): share of the effective bandwidth that an AllReduce in the \
+                 switch reaches.",
+            )
+            .otherwise("the switch does not reduce")
+            .example("0.85"),
     ],
 };
+
+/// Legal values of `algorithm`, which are the names of `CollectiveAlgorithm`.
+pub const ALGORITHM: FieldType = OneOf(&["Ring", "Tree", "Hierarchical", "Nvls"]);
 
 const EFFICIENCY: FieldSchema = field("efficiency", Number(0.001, 1.0))
     .doc("Share of the bandwidth that collectives reach with large buffers.")
@@ -243,5 +260,12 @@ static DCN_LEVEL: ObjectSchema = ObjectSchema {
             .default("0s")
             .example("14us"),
         EFFICIENCY,
+        field("algorithm", ALGORITHM)
+            .doc(
+                "Algorithm of collectives over all accelerators of several islands, if the communication states \
+                 none. The value of the first level applies.",
+            )
+            .otherwise("`Hierarchical` between tori; the fastest of `Ring`, `Tree` and `Nvls` between switches")
+            .example("Ring"),
     ],
 };

@@ -121,8 +121,20 @@ static STEP_TRAFFIC: ObjectSchema = ObjectSchema {
             .doc("Size of the gathered or reduced buffer of a group, summed over all calls in a step.")
             .required()
             .example("140G"),
+        field("calls", Int(1, 1_000_000_000))
+            .doc("Number of calls in a step, each with an equal part of `bytes`. Each call has the latency of the links.")
+            .default("1")
+            .example("160"),
         field("overlap", Number(0.0, 1.0)).doc("Share that computation hides.").default("0").example("0.9"),
         ORDER,
+        field("algorithm", super::topology::ALGORITHM)
+            .doc(
+                "A ring through all accelerators, two binary trees between the islands (AllReduce), first within the \
+                 islands and then between them, or a reduction in the switches and two trees (AllReduce). Without a \
+                 tree, `Tree` and `Nvls` are a ring.",
+            )
+            .otherwise("`algorithm` of the first network level")
+            .example("Ring"),
     ],
 };
 
@@ -142,7 +154,14 @@ static MODEL: ObjectSchema = ObjectSchema {
             .doc("Bytes of a weight, gradient or activation.")
             .default("2")
             .example("1"),
-        field("layers", Int(1, 1_000_000)).doc("Number of layers, for `Tensor`.").otherwise("none").example("80"),
+        field("layers", Int(1, 1_000_000))
+            .doc("Number of layers, for `Tensor`. `Sharded` weights are gathered and reduced layer by layer.")
+            .otherwise("none; `Sharded` weights are one layer")
+            .example("80"),
+        field("microbatches", Int(1, 1_000_000))
+            .doc("Number of parts of a step, each with calls of its own of `Tensor` and `Pipeline`.")
+            .default("1")
+            .example("8"),
         field("width", Int(1, 1_000_000_000))
             .doc("Values per token between two layers, for `Tensor` and `Pipeline`.")
             .otherwise("none")
