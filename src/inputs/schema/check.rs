@@ -4,9 +4,10 @@
 
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
+use super::reference::FieldRow;
 use super::scalar::check_scalar_range;
 use crate::schema::definitions::kueue;
-use crate::text::node::{MappingKey, YamlNode, YamlValue};
+use crate::text::node::{MappingKey, NodeOrigin, YamlNode, YamlValue};
 use crate::{text::diagnostic::DiagnosticReport, text::path::YamlPath};
 use std::collections::BTreeMap;
 
@@ -143,6 +144,13 @@ fn check_kind(
     report.error(kind.at, message).nearest(name, kinds.names()).legal(legal());
 }
 
+/// Returns the shortest path of a field of the JobSet that ends with this name.
+fn jobset_field(name: &str) -> Option<String> {
+    let is_named = |row: &FieldRow| row.path.strip_suffix(name).is_some_and(|before| before.ends_with('.'));
+    let named = super::reference::fields("JobSet").into_iter().filter(is_named);
+    named.map(|row| row.path).min_by_key(String::len)
+}
+
 fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
     let complete = path.to_string();
     let parent = complete.strip_suffix(&key.name).unwrap_or("");
@@ -153,6 +161,13 @@ fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, repor
     };
     let names = object.fields.iter().map(|f| f.name);
     let error = report.error(key.at, format!("unknown field {:?} in {place}", key.name));
+    if parent.is_empty()
+        && key.at.origin == NodeOrigin::Set
+        && let Some(field) = jobset_field(&key.name)
+    {
+        error.suggest(format!("did you mean {field:?}, a field of the JobSets?"));
+        return;
+    }
     error.nearest(&key.name, names.clone());
     if error.suggestion.is_none() {
         let names: Vec<&str> = names.take(25).collect();
