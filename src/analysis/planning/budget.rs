@@ -378,8 +378,8 @@ fn limits(question: &BudgetQuestion, counts: &LossCounts, least: LeastLimit) -> 
     all.into_iter().map(row).collect()
 }
 
-/// Returns the failures of nodes whose Jobs fail with the reason PodFailurePolicy and whose restarts do not count, in the
-/// inputs or with the rule: the pods of a lost node have the condition DisruptionTarget, as those of a drained one.
+/// Returns the failures of nodes whose Jobs fail with the reason PodFailurePolicy and whose restarts do not count, in
+/// the inputs or with the rule: the pods of a lost node have the condition DisruptionTarget, as those of a drained one.
 fn exempt_failures(question: &BudgetQuestion, runs: &[CountedRun], ruled: Option<&RuledBudget>) -> Vec<String> {
     let ruled = ruled.filter(|ruled| ruled.matches == RuleMatch::PodFailurePolicy);
     let runs = runs.iter().chain(ruled.iter().flat_map(|ruled| &ruled.runs));

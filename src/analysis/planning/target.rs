@@ -68,7 +68,7 @@ pub enum MetricTargetProblem {
     RelativeLimit,
     /// The metric never has values beyond the limit.
     LimitOutOfRange {
-        /// The reason.
+        /// The reason for the refusal.
         reason: String,
     },
     /// The metric has no statistic.

@@ -179,8 +179,8 @@ impl TrainingJob {
     }
 }
 
-/// Returns the contradictions of a checkpoint interval with its blocking time and with the work of the job. `path` is the
-/// path of the checkpoint in the input file.
+/// Returns the contradictions of a checkpoint interval with its blocking time and with the work of the job. `path` is
+/// the path of the checkpoint in the input file.
 pub(super) fn checkpoint_contradictions(
     path: &str, (every, blocking): (Duration, Duration), work: Option<Duration>,
 ) -> Vec<String> {

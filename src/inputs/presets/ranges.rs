@@ -46,8 +46,8 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     all
 }
 
-/// Returns the paths of all inputs of a text that have no published range: numbers, durations and distributions. A field
-/// that is set to a parameter is that parameter.
+/// Returns the paths of all inputs of a text that have no published range: numbers, durations and distributions. A
+/// field that is set to a parameter is that parameter.
 pub fn without_range(text: &SourceText) -> Vec<String> {
     let ranges = sourced(text);
     let Ok(documents) = yaml::parse(text) else {

@@ -4,9 +4,8 @@
 
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
-use super::reference::FieldRow;
 use super::scalar::check_scalar_range;
-use crate::schema::definitions::kueue;
+use crate::schema::definitions::{kueue, root};
 use crate::text::node::{MappingKey, NodeOrigin, YamlNode, YamlValue};
 use crate::{text::diagnostic::DiagnosticReport, text::path::YamlPath};
 use std::collections::BTreeMap;
@@ -144,11 +143,28 @@ fn check_kind(
     report.error(kind.at, message).nearest(name, kinds.names()).legal(legal());
 }
 
-/// Returns the shortest path of a field of the JobSet that ends with this name.
+/// Returns the shortest path of a field of the JobSet with this name.
 fn jobset_field(name: &str) -> Option<String> {
-    let is_named = |row: &FieldRow| row.path.strip_suffix(name).is_some_and(|before| before.ends_with('.'));
-    let named = super::reference::fields("JobSet").into_iter().filter(is_named);
-    named.map(|row| row.path).min_by_key(String::len)
+    let mut level: Vec<(String, &'static ObjectSchema)> = vec![(String::new(), root("JobSet")?)];
+    // The manifest has fewer levels, and each one is searched before the next.
+    for _ in 0..8 {
+        let fields = level.iter().flat_map(|(path, object)| object.fields.iter().map(move |field| (path, field)));
+        if let Some((path, _)) = fields.clone().find(|(path, field)| !path.is_empty() && field.name == name) {
+            return Some(format!("{path}{name}"));
+        }
+        level =
+            fields.filter_map(|(path, field)| inner_object(&field.shape, &format!("{path}{}", field.name))).collect();
+    }
+    None
+}
+
+/// Returns the object that a field or the items of its list contain, with the beginning of the paths of its fields.
+fn inner_object(shape: &FieldType, path: &str) -> Option<(String, &'static ObjectSchema)> {
+    match shape {
+        FieldType::Object(object) => Some((format!("{path}."), *object)),
+        FieldType::List(item) | FieldType::NonEmpty(item) => inner_object(item, &format!("{path}[0]")),
+        _ => None,
+    }
 }
 
 fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {

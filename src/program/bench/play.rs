@@ -74,8 +74,8 @@ pub fn key(entry: &BenchEntry) -> BenchKey {
     }
 }
 
-/// Returns the fields of the inputs of each scenario of the user, by case. An input with many fields is represented by a
-/// hash.
+/// Returns the fields of the inputs of each scenario of the user, by case. An input with many fields is represented by
+/// a hash.
 pub fn input_fields(entries: &[BenchEntry], sets: &[BenchSetting]) -> BTreeMap<String, BTreeMap<String, String>> {
     const FIELDS_MAX: usize = 2_000;
     let mut all: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();

@@ -80,8 +80,8 @@ impl Glossary {
         }
     }
 
-    /// Adds the fields whose path ends with the word, unless the name is common: `maxRestarts` is a field of the manifest
-    /// and a key of outputs.
+    /// Adds the fields whose path ends with the word, unless the name is common: `maxRestarts` is a field of the
+    /// manifest and a key of outputs.
     fn add_fields<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
         const FIELDS_MAX: usize = 3;
         let is_named = |e: &&GlossaryEntry| e.kind == FIELD && paths(e).any(|p| ends_in(&folded(p), word));
@@ -142,8 +142,8 @@ const SWEEPING: [&str; 3] = ["rules", "section", "file"];
 
 const FIELD: &str = "field";
 
-/// Returns the position of an entry among the meanings of a word: fields of manifests, other fields, terms, metrics, and
-/// then the rest.
+/// Returns the position of an entry among the meanings of a word: fields of manifests, other fields, terms, metrics,
+/// and then the rest.
 fn rank(entry: &GlossaryEntry) -> u8 {
     match entry.kind.as_str() {
         FIELD if entry.of == "a JobSet manifest" => 0,

@@ -492,7 +492,7 @@ fn describe_best(
 pub(crate) fn multiplicity_note(all: &VariantComparison) -> Option<String> {
     let m = all.multiplicity?;
     Some(format!(
-        "{}: the intervals are not corrected for this number. If all variants were equal, {} of such comparisons would show a difference of some pair in a metric.",
+        "{} without correction: equal variants show a false difference per metric in {} of cases.",
         count(m.pairs as u64, "pair"),
         percent(m.any_false, 0)
     ))

@@ -42,7 +42,7 @@ pub(super) fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     page.push(Block::new(Rank::Support, "").entries(variants(all, false)).noun("variant").minimum(2, 0));
     push_table(&mut page, all, style);
     if let Some(note) = multiplicity_note(all) {
-        page.push(Block::text(Rank::Answer, wrap(&note, style.width - 2).join("\n  ")));
+        page.push(Block::text(Rank::Answer, wrap(&note, style.width - 2).join("\n  ")).attached());
     }
     let caveats = caveats(all, &[]);
     let caveats = caveats.iter().map(|caveat| wrap(caveat, style.width - 2).join("\n  "));
