@@ -10,6 +10,7 @@ pub mod id;
 pub mod quantity;
 pub mod random;
 pub mod stats;
+pub mod suggest;
 pub mod table;
 pub mod time;
 

@@ -116,6 +116,7 @@ fn resource_usages(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> V
 
 fn warnings(ctx: &mut EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<String> {
     let mut warnings = std::mem::take(&mut ctx.progress.warnings);
+    warnings.extend(ctx.scenario.contradictions());
     let left = parts.script.actions_left;
     if left > 0 {
         let faults = if left == 1 { "fault" } else { "faults" };

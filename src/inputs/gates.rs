@@ -23,13 +23,16 @@ static GATES: ObjectSchema = ObjectSchema {
     ],
 };
 
+/// Returns an error for a condition that cannot be checked.
+pub type KnownGate<'k> = &'k dyn Fn(&FieldCondition) -> Result<(), String>;
+
 /// Reads the conditions of a Gates file, in the order of the file.
-pub fn read_gates(path: &std::path::Path) -> Result<Vec<FieldCondition>, Diagnostics> {
-    parse_gates(&read_source(path)?)
+pub fn read_gates(path: &std::path::Path, known: KnownGate<'_>) -> Result<Vec<FieldCondition>, Diagnostics> {
+    parse_gates(&read_source(path)?, known)
 }
 
 /// Reads the conditions of a Gates file from its text.
-pub fn parse_gates(source: &SourceText) -> Result<Vec<FieldCondition>, Diagnostics> {
+pub fn parse_gates(source: &SourceText, known: KnownGate<'_>) -> Result<Vec<FieldCondition>, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
         let n = documents.len();
@@ -44,7 +47,12 @@ pub fn parse_gates(source: &SourceText) -> Result<Vec<FieldCondition>, Diagnosti
     let mut conditions = Vec::new();
     for item in node.get("gates").map_or(&[][..], YamlNode::items) {
         match item.as_str().unwrap_or_default().parse::<FieldCondition>() {
-            Ok(condition) => conditions.push(condition),
+            Ok(condition) => {
+                if let Err(text) = known(&condition) {
+                    report.error(item.at, text.trim_start_matches("--fail-if "));
+                }
+                conditions.push(condition);
+            }
             Err(error) if item.as_str().is_some() => {
                 let text = error.to_string();
                 report.error(item.at, text.trim_start_matches("--fail-if "));

@@ -55,11 +55,11 @@ pub use scenario::{
 pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};
+pub use sim_base::suggest::nearest;
 pub use text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 pub use text::file_error::FileTextError;
 pub use text::path::{jobset_path, split_sets};
 pub use text::print::yaml as print_yaml;
-pub use text::suggest::nearest;
 pub use topology::import::{ImportRequest, ImportedTopology, import_nodes};
 pub use topology::{
     NotedTopology, imported, quantity as written_quantity, read_noting, read_topology, written as written_topology,

@@ -4,7 +4,7 @@
 
 use super::text::diagnostic::DiagnosticReport;
 use super::text::node::{MappingKey, NodeOrigin, YamlNode, YamlValue};
-use super::text::suggest::nearest;
+use sim_base::suggest::nearest;
 use std::collections::BTreeMap;
 
 const KEY: &str = "parameters";

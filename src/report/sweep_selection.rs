@@ -24,7 +24,8 @@ pub fn selected_metrics(results: &SweepResults, request: &[String]) -> Vec<Strin
 /// Returns true if some point completes significantly fewer replications than the best choice.
 fn ranks_by_completion(results: &SweepResults) -> bool {
     let best = results.best_choices("completed");
-    best.iter().map(|best| 1 + best.inconclusive.len()).sum::<usize>() < results.points().count()
+    let similar = best.iter().map(|best| 1 + best.inconclusive.len() + best.equal.len());
+    similar.sum::<usize>() < results.points().count()
 }
 
 /// Returns the display names of the axes: the last path segment, or a longer form if several axes share it.

@@ -120,6 +120,7 @@ fn gates_are_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
     let (code, out, _) = run(&["--set", "timing.jobSyncBatchPeriod=10s"]);
     assert_eq!(code, Some(5), "{out}");
     let xml = fs::read_to_string(&junit).unwrap();
+    assert!(xml.contains(" time=\"") && !xml.contains(".0000"), "at most three decimals: {xml}");
     for part in ["<failure message=\"ttr &gt; +2%: +", "; phase terminate +", "\nterminate: ", " s before, ", " s now"]
     {
         assert!(xml.contains(part), "{part}: {xml}");
@@ -129,6 +130,8 @@ fn gates_are_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
         ("gates: [ttr]\n", "no operator"),
         ("kind: Scenario\ngates: []\n", "Gates"),
         ("gates: [tttr > 2]\n", "available: ttr"),
+        ("gates:\n  - ttr > +2%\n  - tttr > 2\n", "wrong.yaml:3:5"),
+        ("gates:\n  - tttr > 2\n", "did you mean \"ttr\"?"),
     ] {
         let wrong = written(&dir, "wrong.yaml", text);
         let (code, _, error) = bench(&[SCENARIO, "--against", &baseline, "--gates", &wrong]);
@@ -217,4 +220,56 @@ fn the_ci_snippets_of_the_documentation_run() {
             fs::remove_dir_all(dir).unwrap();
         }
     }
+}
+
+/// A row that never recovers has the reason of `run`, changed inputs are listed also if they change nothing, and gates
+/// between different numbers of replications are refused.
+#[test]
+fn gates_name_the_reason_the_changed_inputs_and_what_cannot_be_compared() {
+    let dir = scratch("gates-inputs");
+    let manifest = fs::read_to_string("scenarios/manifests/exclusive-workers.yaml").unwrap();
+    let scenario = fs::read_to_string(SCENARIO).unwrap();
+    assert!(
+        scenario.contains("manifests/exclusive-workers.yaml") && manifest.contains("maxRestarts: "),
+        "{scenario}{manifest}"
+    );
+    let root = std::env::current_dir().unwrap();
+    let scenario = scenario.replace("manifests/exclusive-workers.yaml", "workers.yaml");
+    let scenario = scenario.replace("../topologies/", &format!("{}/topologies/", root.display()));
+    let path = written(&dir, "restart.yaml", &scenario);
+    written(&dir, "workers.yaml", &manifest);
+    let baseline = dir.join("base.json").to_str().unwrap().to_owned();
+    let (code, _, error) = bench(&[&path, "--seeds", "2", "--out", &baseline]);
+    assert_eq!(code, Some(0), "{error}");
+    let gate = |seeds: &str| {
+        let junit = dir.join("ttr.xml").to_str().unwrap().to_owned();
+        bench(&[&path, "--seeds", seeds, "--against", &baseline, "--fail-if", "ttr.p95 > +2%", "--junit", &junit])
+    };
+    written(&dir, "restart.yaml", &scenario.replace("kind: Scenario", "kind: Scenario # comment"));
+    let (code, out, _) = gate("2");
+    assert!(code == Some(0) && !out.contains("changed inputs"), "{out}");
+    let (code, _, error) = gate("3");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("the baseline has 2 replications per row, and this run has 3; use --seeds 2"), "{error}");
+
+    let unused = manifest.replacen("metadata:", "metadata:\n  labels: {unused: \"1\"}", 1);
+    written(&dir, "workers.yaml", &unused);
+    let (code, out, _) = gate("2");
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code, Some(0), "{out}");
+    assert!(text.contains("workers.yaml: metadata.labels.unused (absent) -> 1"), "{text}");
+    assert!(text.contains("without an effect on its rows"), "{text}");
+
+    let line = manifest.lines().find(|line| line.contains("maxRestarts: ")).unwrap();
+    let at = line.find("maxRestarts: ").unwrap() + "maxRestarts: ".len();
+    let digits = line[at..].chars().take_while(char::is_ascii_digit).count();
+    let none = format!("{}0{}", &line[..at], &line[at + digits..]);
+    written(&dir, "workers.yaml", &manifest.replacen(line, &none, 1));
+    let (code, out, _) = gate("2");
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code, Some(5), "{out}");
+    assert!(text.contains("-> never: JobSet train failed after") && text.contains("ReachedMaxRestarts"), "{text}");
+    let xml = fs::read_to_string(dir.join("ttr.xml")).unwrap();
+    assert!(xml.contains("ReachedMaxRestarts") && xml.contains("maxRestarts"), "{xml}");
+    fs::remove_dir_all(dir).unwrap();
 }

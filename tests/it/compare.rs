@@ -142,6 +142,13 @@ fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
 fn variants_that_are_equal_are_not_ranked() {
     let text = stdout_of(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
     assert!(text.contains("The variants do not differ in any metric."), "{text}");
+    // A metric that only one of them has, such as that of a cause, is no difference.
+    let fleet = ["tests/it/sweep/fleet.yaml", "--seeds", "2"];
+    let renamed = ["--variant", "renamed: faults.0.cause=other"];
+    let text = stdout_of(&[&fleet[..], &renamed].concat());
+    assert!(text.contains("The variants do not differ in any metric that two of them have."), "{text}");
+    let text = stdout_of(&[&fleet[..], &renamed, &["--metric", "training_time_h"]].concat());
+    assert!(text.contains("The variants do not differ in training_time_h."), "{text}");
     let all = json(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
     let (one, other) = (find_by_name(&all, "baseline"), find_by_name(&all, "same"));
     assert_eq!(one["digest"], other["digest"]);
@@ -361,5 +368,62 @@ fn all_strategies_are_those_that_the_jobset_permits() {
         refused.contains("in variant \"InPlaceRestart\"") && refused.contains("must be set and equal"),
         "{refused}"
     );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// The conclusion is about the requested metric, and states how many pairs are compared without a correction.
+#[test]
+fn the_conclusion_is_about_the_requested_metric_and_states_the_number_of_pairs() {
+    let some = [SCENARIO, "--variant", BLOCKING, "--variant", "pleg: timing.plegPeriod=2s", "--seeds", "3"];
+    let text = stdout_of(&[&some[..], &["--metric", "restarts"]].concat()).replace('\n', " ");
+    assert!(text.contains("The variants do not differ in restarts."), "{text}");
+    assert!(
+        text.contains("3 pairs without correction: equal variants show a false difference per metric in 12 % of cases"),
+        "{text}"
+    );
+    let all = json(&[&some[..], &["--metric", "restarts"]].concat());
+    assert_eq!(all["conclusion"], "The variants do not differ in restarts.");
+    assert_eq!(all["multiplicity"]["pairs"], 3);
+    assert!(all["paired"].as_array().unwrap().iter().all(|pair| pair.get("needed").is_none()));
+    let two = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "2"]);
+    assert_eq!(two["multiplicity"], Value::Null);
+    let wrong = assert_rejected(&[SCENARIO, "--strategies", "all,foo"], 2);
+    assert!(wrong.contains("unknown strategy \"foo\""), "{wrong}");
+}
+
+/// Two equal laws with all differences due to chance.
+#[test]
+fn an_inconclusive_difference_asks_for_no_more_replications() {
+    let text = stdout_of(&[
+        "scenarios/published/bloom-176b.yaml", "--set", "training.work=10d", "--variant", "other: faults.0.times=1.01",
+        "--seeds", "4", "--verbose",
+    ]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("inconclusive") && !text.contains("needed; "), "{text}");
+    assert!(!text.contains("more replications needed"), "{text}");
+}
+
+/// The directory of an interrupted comparison is reported with the replications that it contains, in pairs.
+#[test]
+fn the_report_of_an_interrupted_comparison_has_the_replications_of_its_directory() {
+    let dir = scratch("compare-interrupted");
+    let out = dir.join("out");
+    let at = |path: &Path| path.to_str().unwrap().to_owned();
+    stdout_of(&[SCENARIO, "--variant", BLOCKING, "--seeds", "3", "--out", &at(&out)]);
+    let command = out.join("inputs/command.txt");
+    let text = fs::read_to_string(&command).unwrap();
+    let text = text.trim_end().replace("--seeds 3", "--seeds 1000000");
+    fs::write(&command, format!("{text}  # interrupted: 5 of 2000000 replications were finished\n")).unwrap();
+    let table = fs::read_to_string(out.join("replications.csv")).unwrap();
+    let last = table.trim_end().rfind('\n').unwrap();
+    fs::write(out.join("replications.csv"), &table[..=last]).unwrap();
+    let page = dir.join("c.md");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    let report = report.args(["report", &at(&out), "--md", &at(&page)]).output().unwrap();
+    let err = String::from_utf8_lossy(&report.stderr);
+    assert_eq!(report.status.code(), Some(0), "{err}");
+    assert!(err.contains("these are simulated again"), "{err}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("only the 5 replications that the directory contains"), "{page}");
     fs::remove_dir_all(dir).unwrap();
 }

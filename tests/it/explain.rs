@@ -297,6 +297,14 @@ fn a_word_is_found_as_it_is_typed_and_printed_within_a_hundred_columns() {
             assert!(line.chars().count() <= 100, "{word}: {line}");
         }
     }
+    for (word, first) in [
+        ("maxRestarts", "spec.failurePolicy.maxRestarts (field"),
+        ("backoffLimit", "spec.replicatedJobs[].template.spec.backoffLimit (field"),
+        ("restarts", "restarts (metric"),
+        ("p10", "quantile, p10"),
+    ] {
+        assert!(explained(word).1.starts_with(first), "{word}: {}", explained(word).1);
+    }
     let (code, out, err) = explained("BackofLimitExceded");
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(err.contains("did you mean \"BackoffLimitExceeded\""), "{err}");

@@ -11,7 +11,7 @@ use crate::support;
 use sim_analysis::experiment::{
     CountedRun, ExperimentSubject, ReplicationLimits, count_restarts, with_maintenance_rule, without_limit,
 };
-use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget};
+use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuleMatch, RuledBudget};
 use sim_analysis::planning::minimum_multi::{ParameterCombination, find_minimums};
 use sim_analysis::planning::{
     MetricTarget, SampleMetric, SampleRow, SearchAnswer, SearchPlan, TargetJudgement, find_minimum,
@@ -31,7 +31,7 @@ fn runs(mut subject: ExperimentSubject, n: u64) -> (Vec<CountedRun>, Option<u32>
 
 fn budget(fleet: FleetSpec, n: u64) -> LossBudget {
     let (runs, limit, until) = runs(ExperimentSubject::Fleet(Box::new(fleet)), n);
-    let question = BudgetQuestion { horizon_s: until.seconds(), limit, probability: 0.9 };
+    let question = BudgetQuestion { horizon_s: until.seconds(), limit, probability: 0.9, node_failures: Vec::new() };
     LossBudget::from_runs(&question, &runs, None).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn budget_survival_agrees_with_poisson_under_continuous_checkpoints() {
     let text = budget(fleet, 3000);
     assert_survival("perfect checkpoints", &text, 3000, |m| poisson_cdf(m, 2.0));
     assert_eq!((text.completed, text.max_restarts), (3000, Some(2)));
-    assert!((0.9..1.1).contains(&text.dispersion), "{}", text.dispersion);
+    assert!((0.9..1.1).contains(&text.dispersion.unwrap()), "{:?}", text.dispersion);
     // P(Poisson(2) <= 4) = 0.947, <= 3 = 0.857.
     assert_eq!((text.least.low, text.least.high), (4, Some(4)));
 }
@@ -74,7 +74,7 @@ fn budget_survival_agrees_with_negative_binomial_with_checkpoints() {
         let text = budget(fleet, 3000);
         let p = libm::exp(-(every + blocking) / 1000.0);
         assert_survival("checkpoints", &text, 3000, |m| negative_binomial_cdf(m, segments, p));
-        assert!(text.dispersion > 1.3, "{}", text.dispersion);
+        assert!(text.dispersion > Some(1.3), "{:?}", text.dispersion);
     }
 }
 
@@ -125,9 +125,24 @@ fn leaves_disruptions_uncounted(rules: &str) {
         ignored += of(plain, "host_maintenance").len();
     }
     assert!(ignored > 2, "{ignored}");
-    let text = RuledBudget { what: String::new(), runs: ruled };
-    let question = BudgetQuestion { horizon_s: 4.0 * 86_400.0, limit, probability: 0.5 };
-    let text = LossBudget::from_runs(&question, &plain, Some(&text)).unwrap().rule.unwrap();
+    let rule = RuledBudget { what: String::new(), runs: ruled.clone(), matches: RuleMatch::PodFailurePolicy };
+    let node_failures = vec!["gpu".to_owned(), "none".to_owned()];
+    let question = BudgetQuestion { horizon_s: 4.0 * 86_400.0, limit, probability: 0.5, node_failures };
+    let budget = LossBudget::from_runs(&question, &plain, Some(&rule)).unwrap();
+    assert_eq!((budget.uncounted, budget.exempt_failures), (0.0, vec!["gpu".to_owned()]));
+    let text = budget.rule.unwrap();
+    assert_eq!(text.already_uncounted, BTreeMap::new());
+    // If the inputs have the rule, it matches the same restarts and changes nothing.
+    let budget = LossBudget::from_runs(&question, &ruled, Some(&rule)).unwrap();
+    let same = budget.rule.unwrap();
+    assert_eq!(same.uncounted, BTreeMap::new());
+    let near = |(a, b): ((&String, &f64), (&String, &f64))| a.0 == b.0 && (a.1 - b.1).abs() < 1e-9;
+    assert_eq!(same.already_uncounted.len(), text.uncounted.len());
+    assert!(same.already_uncounted.iter().zip(&text.uncounted).all(near), "{same:?} {text:?}");
+    assert_eq!(budget.exempt_failures, ["gpu"]);
+    let of = |cause: &str| budget.causes.iter().find(|c| c.cause == cause).unwrap();
+    assert_eq!((of("host_maintenance").used.mean, of("software").uncounted), (0.0, 0.0));
+    assert!((budget.uncounted - text.uncounted.values().sum::<f64>()).abs() < 1e-9);
     assert!(text.uncounted["host_maintenance"] > 0.0 && !text.uncounted.contains_key("software"));
     // The Node of a crashed host is deleted after ten minutes, and the loss of a pod's Node is a disruption as well.
     assert!(text.uncounted["gpu"] > 0.0, "{:?}", text.uncounted);

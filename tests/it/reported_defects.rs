@@ -312,3 +312,53 @@ fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
     // A change of the status leaves the generation, so that the Job controller waits for its batch of one second.
     assert!(start.starts_with("61.0"), "{restarts}");
 }
+
+/// Errors that did not say what to write.
+#[test]
+fn refused_options_say_what_to_write() {
+    let dir = scratch("usage");
+    let tab = dir.join("tab.yaml");
+    std::fs::write(&tab, "# comment\n\tkind: Scenario\n").unwrap();
+    let scenario = "scenarios/first-steps.yaml";
+    for (arguments, message) in [
+        (&["run", scenario, "--seed", "abc"][..], "expected a whole number"),
+        (&["run", scenario, "--seeds", "0"], "expected a whole number from 1 to 10,000,000"),
+        (&["run", scenario, "--set", "maxRestarts=5"], "did you mean \"spec.failurePolicy.maxRestarts\""),
+        (&["run", scenario, "--fail-if", "restartlatency > 2m"], "did you mean \"restartLatency_s."),
+        (&["run", tab.to_str().unwrap()], "the line begins with a tab"),
+        (&["run", scenario, "--strategy", "Recreate"], "--set spec.failurePolicy.restartStrategy=NAME"),
+        (&["report", scenario], "--html FILE, --md FILE, --perfetto FILE or --openmetrics FILE"),
+    ] {
+        let output = program(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(message), "{arguments:?}: {text}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+/// The wait of a deleted JobSet ends with its deletion, so that the sum of the waits is `wait_s`.
+#[test]
+fn a_wait_for_quota_ends_when_the_jobset_is_deleted() {
+    let dir = scratch("wait-until");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: first, labels: {kueue.x-k8s.io/queue-name: \
+         q}}\nspec:\n  replicatedJobs:\n  - name: w\n    template: {spec: {parallelism: 1, completions: 1, backoffLimit: 0, \
+         template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: {e.com/a: 4}}}]}}}}\n";
+    let objects = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: \
+         kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: c}\nspec:\n  namespaceSelector: {}\n  resourceGroups:\n  \
+         - {coveredResources: [e.com/a], flavors: [{name: f, resources: [{name: e.com/a, nominalQuota: 4}]}]}\n---\n\
+         apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q, namespace: default}\nspec: {clusterQueue: c}\n";
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: deleted}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: t}\n  pools: [{name: \"n-{node}\", nodesPerIsland: 2, \
+         accelerator: e.com/a, allocatable: {cpu: 8, e.com/a: 4}}]\nobjects: [{manifest: objects.yaml}]\njobSets:\n- \
+         {manifest: js.yaml}\n- {manifest: js.yaml, submitAt: 10s, set: [metadata.name=deleted]}\n- {manifest: js.yaml, \
+         submitAt: 20s, set: [metadata.name=waiting]}\ncontainers: [{runFor: 2h}]\nfaults: [{at: 100s, deleteJobSet: {name: \
+         deleted}}]\nstop: {at: 1h, when: Time}\n";
+    for (name, text) in [("js.yaml", jobset), ("objects.yaml", objects), ("s.yaml", scenario)] {
+        fs::write(dir.join(name), text).unwrap();
+    }
+    let output = run(&["run", dir.join("s.yaml").to_str().unwrap(), "--quiet", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let until = |i: usize| json["jobSets"][i]["admission"]["waits"][0]["until_s"].as_f64();
+    assert!(until(1).is_some_and(|end| (100.0..100.1).contains(&end)) && until(2).is_none(), "{json}");
+    fs::remove_dir_all(dir).unwrap();
+}

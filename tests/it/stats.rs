@@ -11,7 +11,7 @@ use sim_base::stats::student::t_upper;
 use sim_base::stats::warnings::skewness;
 use sim_base::stats::wilcoxon::WilcoxonMethod;
 use sim_base::stats::{
-    PairedDifference, SampleKind, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon,
+    PairedDifference, SampleKind, StudentMean, any_pair_error, quantile, quantile_interval, sign_test, sorted, wilcoxon,
 };
 
 /// Maximum relative difference from SciPy's result.
@@ -231,14 +231,20 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     assert!(clear.deviation < 1.0 && clear.unpaired_deviation > 400.0);
     let unclear = pairs([-1.0, 2.0, -1.0, 3.0]);
     assert_eq!(unclear.significant_order(), None);
-    // 4 differences with mean 0.75 and standard deviation 2.06: by t with 31 degrees of freedom, 32 replications
-    // suffice and 31 do not.
-    assert_eq!(unclear.required_pairs(), Some(32));
     let one = PairedDifference::from_pairs(&[(1.0, 3.0)], SampleKind::Number).unwrap();
-    assert_eq!((one.significant_order(), one.required_pairs(), one.mean), (None, None, 2.0));
+    assert_eq!((one.significant_order(), one.mean), (None, 2.0));
     let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)], SampleKind::Number).unwrap();
-    assert_eq!((never.significant_order(), never.required_pairs()), (None, None));
+    assert_eq!(never.significant_order(), None);
     let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)], SampleKind::Number).unwrap();
     assert_eq!(always.significant_order(), Some(std::cmp::Ordering::Greater));
     assert_eq!(PairedDifference::from_pairs(&[], SampleKind::Number), None);
+}
+
+/// Tables of the studentized range with known variance: P(range of k > 1.96 √2).
+#[test]
+fn the_error_of_several_uncorrected_pairs_is_that_of_the_range() {
+    for (k, expected) in [(1, 0.0), (2, 0.05), (3, 0.1223), (4, 0.2034), (6, 0.3656), (10, 0.6274)] {
+        let error = any_pair_error(k);
+        assert!((error - expected).abs() < 2e-3, "{k}: {error}, expected {expected}");
+    }
 }

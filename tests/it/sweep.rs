@@ -299,3 +299,36 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     refused(&[&one, &dir.join("two.unfinished")], "is an unfinished shard");
     fs::remove_dir_all(dir).unwrap();
 }
+
+fn text_of_sweep(arguments: &[&str]) -> String {
+    let output = program(&[&["sweep"], arguments, &["--quiet"]].concat()).output().unwrap();
+    assert_success(&output);
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// By hand: 6 nodes × 0.99 of their time is less work than 13 nodes × 0.94.
+#[test]
+fn a_ratio_is_not_called_best_where_another_point_does_more_work_or_with_one_replication() {
+    let dir = scratch("sweep-ratio");
+    let path = dir.join("fleet.yaml");
+    let fleet = "apiVersion: jobset-sim/v1alpha1\nkind: Fleet\nmetadata: {name: size}\nnodes: 14\nacceleratorsPerNode: 256\n\
+        job: {nodes: 12, recovery: 20m}\ntraining: {work: 1000d, checkpoint: {every: 20m, blocking: 8s}}\n\
+        faults: [{cause: slice, mtbf: 50d}]\nrepair: {stages: [{name: r, takes: {exponential: {mean: 36h}}}]}\n\
+        stop: {at: 30d}\nseed: 1\n";
+    fs::write(&path, fleet).unwrap();
+    let path = path.to_str().unwrap();
+    let grid = [path, "--grid", "job.nodes=6,9,13"];
+    let text = text_of_sweep(&[&grid[..], &["--seeds", "8"]].concat());
+    assert!(text.contains("nodes=6 has the highest mean of effective_training_ratio"), "{text}");
+    assert!(text.contains("nodes=13 has the most productive node-hours"), "{text}");
+    assert!(!text.contains("is best"), "{text}");
+    assert!(text.contains("The paired differences of 3 points are not corrected for their number."), "{text}");
+    let text = text_of_sweep(&[&grid[..], &["--seeds", "8", "--metric", "nodeHours.productive_h"]].concat());
+    assert!(text.contains("nodes=13 is best in nodeHours.productive_h"), "{text}");
+    let text = text_of_sweep(&[&grid[..], &["--seeds", "1"]].concat());
+    assert!(text.contains("One replication does not rank the points; nodes=6 has the highest"), "{text}");
+    // A limit that is not reached changes nothing.
+    let text = text_of_sweep(&[path, "--grid", "job.maxRestarts=500,600", "--grid", "job.nodes=6,13", "--seeds", "4"]);
+    assert!(text.contains("no difference from: maxRestarts=600, nodes=6."), "{text}");
+    fs::remove_dir_all(dir).unwrap();
+}

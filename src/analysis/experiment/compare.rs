@@ -17,6 +17,7 @@ use super::replications::digest;
 use super::warned::warnings;
 use serde::{Serialize, Serializer};
 use sim_api::spec::ModelLevel;
+use sim_base::stats::any_pair_error;
 use std::collections::BTreeMap;
 
 /// Schema name of [`VariantComparison`].
@@ -68,6 +69,9 @@ pub struct VariantComparison {
     pub variants: Vec<VariantEstimates>,
     /// All pairs of variants and metrics, as "b − a".
     pub paired: Vec<PairedEstimate>,
+    /// Number of pairs whose intervals are not corrected for it; only present with more than two variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multiplicity: Option<PairMultiplicity>,
     /// Whether a signal ended the command before all replications were finished; only present then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -75,6 +79,23 @@ pub struct VariantComparison {
     pub warnings: Vec<String>,
     /// Names of all metrics, in the order of reports.
     pub metrics: Vec<String>,
+}
+
+/// The number of comparisons of a metric, whose intervals are not corrected for it.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PairMultiplicity {
+    /// Number of pairs.
+    pub pairs: usize,
+    /// Probability that at least one pair differs significantly in a metric if all are equal in the mean.
+    pub any_false: f64,
+}
+
+impl PairMultiplicity {
+    /// Returns the number of pairs of variants or points; `None` for a single pair.
+    pub fn of_choices(n: usize) -> Option<PairMultiplicity> {
+        (n > 2).then(|| PairMultiplicity { pairs: n * (n - 1) / 2, any_false: any_pair_error(n) })
+    }
 }
 
 /// Estimates of one variant over its replications.
@@ -144,6 +165,7 @@ impl VariantComparison {
             level: level(simulated_variants),
             variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
+            multiplicity: PairMultiplicity::of_choices(tables.len()),
             interrupted: false,
             warnings: simulated_variants.iter().flat_map(warned).collect(),
             metrics: names,

@@ -1,4 +1,4 @@
-//! Replications that keep only the restarts counted towards a limit, with their causes.
+//! Replications that keep only their restarts, counted towards the limit or not, with their causes.
 
 use super::experiment_input::ExperimentSubject;
 use super::parallel::{NoRuns, in_parallel_with};
@@ -6,22 +6,23 @@ use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
 use super::stop::{LimitSink, ReplicationLimits};
 use crate::metrics::training::cause_name;
-use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
+use crate::metrics::{CountedFold, CountedUse, RestartFold, RestartMetrics};
 use sim_api::spec::{
     DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY, PodFailurePolicyAction,
     PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
 };
 use sim_base::time::MAX_INPUT_DURATION;
-use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::EndReason;
+use sim_base::{Duration, JobId, JobSetId, SimTime, row_or_default};
+use sim_engine::record::{Body, EndReason, JobConditionType, RecordNames, RecordSink, SimulationRecord};
 use sim_surrogate::fleet::{FleetEnd, FleetSimulation};
 use sim_surrogate::reduced::{OutcomeCounter, ReducedOutcome};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Restarts that were counted towards a limit at one time.
+/// Restarts that were decided at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsedAt {
     /// Virtual time in seconds.
@@ -30,6 +31,8 @@ pub struct UsedAt {
     pub times: u32,
     /// The cause: a random fault by its name, any other cause by its kind.
     pub cause: Arc<str>,
+    /// True if the failed Job has the reason PodFailurePolicy. Not known without pods.
+    pub is_pod_failure_policy: bool,
 }
 
 /// The counted restarts of one replication.
@@ -47,6 +50,8 @@ pub struct CountedRun {
     pub never_placed: Option<String>,
     /// Counted restarts in order of time.
     pub used: Vec<UsedAt>,
+    /// Restarts that do not count towards the limit, in order of time.
+    pub uncounted: Vec<UsedAt>,
     /// Hash over its records.
     pub digest: u64,
 }
@@ -102,6 +107,7 @@ fn of_fleet(
         at_s: SimTime(*at).seconds(),
         times: 1,
         cause: causes[*process as usize].clone(),
+        is_pod_failure_policy: false,
     };
     Some(CountedRun {
         replication: i,
@@ -113,6 +119,7 @@ fn of_fleet(
         },
         never_placed: None,
         used: outcome.interruptions.iter().map(used).collect(),
+        uncounted: Vec::new(),
         digest: outcome.digest,
     })
 }
@@ -128,13 +135,14 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
 }
 
 fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> CountedRun {
-    let used = |counted: &OutcomeCounter| {
+    let used = |counted: &OutcomeCounter, times: u32| {
         let process = reduced.scenario().fault_processes.get(counted.process as usize);
-        UsedAt {
+        (times > 0).then(|| UsedAt {
             at_s: counted.at.seconds(),
-            times: counted.times,
+            times,
             cause: Arc::from(process.map_or("other", |p| p.cause.as_str())),
-        }
+            is_pod_failure_policy: false,
+        })
     };
     CountedRun {
         replication: i,
@@ -142,7 +150,8 @@ fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> 
         completed: outcome.terminal_state == "Completed",
         ended_otherwise: ended_otherwise(outcome.terminal_state, outcome.end_reason),
         never_placed: None,
-        used: outcome.counted.iter().filter(|c| c.times > 0).map(used).collect(),
+        used: outcome.counted.iter().filter_map(|c| used(c, c.times)).collect(),
+        uncounted: outcome.counted.iter().filter_map(|c| used(c, c.uncounted)).collect(),
         digest: reduced.digest(outcome),
     }
 }
@@ -152,22 +161,26 @@ fn of_pods(
 ) -> Option<CountedRun> {
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
-    let folds = (restarts, CountedFold::default());
+    let folds = ((restarts, CountedFold::default()), ReasonFold::default());
     let mut sink = (folds, LimitSink::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    let (restarts, counted) = sink.0;
+    let ((restarts, counted), reasons) = sink.0;
     let restarts = restarts.finish(&outcome, simulation.names());
     let own = |r: &&RestartMetrics| r.jobset == jobset;
-    let used = counted.finish().into_iter().filter(|u| u.jobset == jobset);
-    let used = used.map(|u| {
+    let used = |u: &CountedUse, is_pod_failure_policy: bool| {
         let mut all = restarts.iter().filter(own);
         let restart = all.find(|r| r.start <= u.at && u.at <= r.end);
         let cause = restart.map(|r| cause_name(simulation.scenario(), &r.cause));
-        UsedAt { at_s: u.at.seconds(), times: u.times, cause: Arc::from(cause.as_deref().unwrap_or("other")) }
-    });
+        let cause = Arc::from(cause.as_deref().unwrap_or("other"));
+        UsedAt { at_s: u.at.seconds(), times: u.times, cause, is_pod_failure_policy }
+    };
+    let is_ruled = |u: &CountedUse| reasons.pod_failure_policy.contains(&(u.jobset, u.at));
+    let counted = counted.finish();
+    let counted = counted.iter().filter(|u| u.jobset == jobset).map(|u| used(u, is_ruled(u)));
+    let uncounted = reasons.uncounted.iter().filter(|u| u.jobset == jobset).map(|u| used(u, is_ruled(u)));
     let ended = outcome.jobsets.get(jobset.ix());
     let state = ended.map_or("", |o| o.terminal_state);
     Some(CountedRun {
@@ -176,9 +189,48 @@ fn of_pods(
         completed: state == "Completed",
         ended_otherwise: ended_otherwise(state, outcome.end_reason),
         never_placed: ended.and_then(|o| o.never_placed_reason.clone()),
-        used: used.collect(),
+        used: counted.collect(),
+        uncounted: uncounted.collect(),
         digest: outcome.digest,
     })
+}
+
+/// Records restarts that do not count towards `maxRestarts`, and the instants of restarts after a Job failed with the
+/// reason PodFailurePolicy.
+#[derive(Default)]
+struct ReasonFold {
+    /// By Job: whether its last failure has the reason PodFailurePolicy.
+    failed: Vec<bool>,
+    /// By JobSet, and by Job for restarts of single Jobs: restarts that do not count so far.
+    ignored: BTreeMap<(JobSetId, Option<JobId>), u32>,
+    uncounted: Vec<CountedUse>,
+    pod_failure_policy: Vec<(JobSetId, SimTime)>,
+}
+
+impl RecordSink for ReasonFold {
+    #[inline]
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        let (jobset, own, job, ignored) = match record.body {
+            Body::JobCondition { job, kind: JobConditionType::Failed, reason, .. } => {
+                *row_or_default(&mut self.failed, job.ix()) = names.text(reason) == POD_FAILURE_POLICY;
+                return;
+            }
+            Body::RestartCounted { jobset, restarts, counted, failed_job } => {
+                (jobset, None, failed_job, restarts.saturating_sub(counted))
+            }
+            Body::JobRestartCounted { jobset, job, restarts, counted } => {
+                (jobset, Some(job), job, restarts.saturating_sub(counted))
+            }
+            _ => return,
+        };
+        if self.failed.get(job.ix()).copied().unwrap_or(false) {
+            self.pod_failure_policy.push((jobset, record.at));
+        }
+        let before = self.ignored.insert((jobset, own), ignored).unwrap_or(0);
+        if ignored > before {
+            self.uncounted.push(CountedUse { jobset, at: record.at, times: ignored - before });
+        }
+    }
 }
 
 /// Reason why the restart limit of a JobSet cannot be removed.

@@ -113,7 +113,9 @@ impl ExperimentSubject {
                 SubjectSimulator::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled)
             }
             ExperimentSubject::Reduced(reduced) => SubjectSimulator::Reduced(reduced, Box::new(reduced.player())),
-            ExperimentSubject::Fleet(fleet) => SubjectSimulator::Fleet(FleetSimulation::new(fleet)),
+            ExperimentSubject::Fleet(fleet) => {
+                SubjectSimulator::Fleet(FleetSimulation::new(fleet), fleet.contradictions())
+            }
         })
     }
 
@@ -144,8 +146,8 @@ pub enum SubjectSimulator<'s> {
     Pods(Box<ExperimentRunner>, &'s [String]),
     /// The reduced model of a scenario.
     Reduced(&'s ReducedExperiment, Box<ReducedSimulator<'s>>),
-    /// The experiment simulates a Fleet.
-    Fleet(FleetSimulation<'s>),
+    /// The experiment simulates a Fleet, with the contradictions of its inputs.
+    Fleet(FleetSimulation<'s>, Vec<String>),
 }
 
 impl SubjectSimulator<'_> {
@@ -157,9 +159,9 @@ impl SubjectSimulator<'_> {
                 let outcome = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
                 Some(reduced.replication(&outcome, i))
             }
-            SubjectSimulator::Fleet(fleet) => {
+            SubjectSimulator::Fleet(fleet, contradictions) => {
                 let outcome = fleet.run_until((seed, i), &|events| limits.is_reached(events))?;
-                Some(compared(&outcome, i))
+                Some(ReplicationResult { warnings: contradictions.clone(), ..compared(&outcome, i) })
             }
         }
     }

@@ -5,9 +5,9 @@
 //! for all of them. A relative change is measured against the first variant. A condition must never pass because a
 //! metric has no value.
 
-use super::metric::{BetterDirection, MeasuredMetric, better, metrics};
+use super::metric::{BetterDirection, MeasuredMetric, better, limit_outside_share, metrics};
 use super::replication::ReplicationResult;
-use sim_base::condition::FieldCondition;
+use sim_base::condition::{ConditionLimit, FieldCondition};
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -80,6 +80,11 @@ pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec
         let usual = "use METRIC, METRIC@min, METRIC@max or METRIC@p90";
         FailIfError::new(condition, format!("unknown statistic {over:?}; {usual}"))
     })?;
+    if let ConditionLimit::Absolute(limit) = condition.limit
+        && let Some(why) = limit_outside_share(metric, limit)
+    {
+        return Err(FailIfError::new(condition, why));
+    }
     if !variant.is_empty() && !groups.iter().any(|g| g.name == variant) {
         let available: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
         let why = format!("unknown variant {variant:?}; available: {}", available.join(", "));

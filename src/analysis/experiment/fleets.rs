@@ -125,7 +125,7 @@ impl FleetReplications {
             seed,
             replications: all.len(),
             interrupted: false,
-            warnings: [warnings(&ends, all.len()), heavy_tails].concat(),
+            warnings: [fleet.contradictions(), warnings(&ends, all.len()), heavy_tails].concat(),
             ends,
             outcomes,
             parameters: parameters.iter().cloned().collect(),

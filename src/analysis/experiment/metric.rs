@@ -106,6 +106,26 @@ pub fn metric_mean(metric: &str, values: Vec<f64>) -> Option<MeanEstimate> {
     Some(MeanEstimate { ci95: possible_interval(metric, estimate.mean, estimate.ci95), ..estimate })
 }
 
+/// Returns whether the values of a metric are between 0 and 1.
+pub fn is_share(metric: &str) -> bool {
+    const SHARES: [&str; 5] = ["goodput", "ettr", "effective_training_ratio", "exposedShare", "fleet"];
+    let last = metric.rsplit('.').next().unwrap_or(metric);
+    !is_by_cause(metric) && (SHARES.contains(&last) || sample_kind(metric) == SampleKind::Indicator)
+}
+
+/// Returns why a limit cannot be one of a metric whose values are between 0 and 1.
+pub fn limit_outside_share(metric: &str, limit: f64) -> Option<String> {
+    let is_outside = is_share(metric) && !(0.0..=1.0).contains(&limit);
+    is_outside.then(|| {
+        let percent = if limit > 1.0 && limit <= 100.0 {
+            format!(": write {limit}% or {}", limit / 100.0)
+        } else {
+            String::new()
+        };
+        format!("{metric} is a ratio between 0 and 1, and the limit is {limit}{percent}")
+    })
+}
+
 /// All metrics of a replication, in the order of reports. `names` are the names of its JobSets: if there are several,
 /// metrics of a JobSet are prefixed with its name.
 pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String, MeasuredMetric)> {

@@ -25,17 +25,16 @@ pub mod verify;
 mod warned;
 
 pub use compare::{
-    CompareVerdict, MetricEstimate, PairedEstimate, SimulatedVariant, VariantChange, VariantComparison,
-    VariantEstimates, is_below_resolution,
+    CompareVerdict, MetricEstimate, PairMultiplicity, PairedEstimate, SimulatedVariant, VariantChange,
+    VariantComparison, VariantEstimates, is_below_resolution,
 };
 pub use counted::{CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectSimulator};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{
-    BetterDirection, MeasuredMetric, better, fleet_metric_names, is_by_cause, metric_mean, metric_names, metrics,
-    sample_kind,
-    unnamed,
+    BetterDirection, MeasuredMetric, better, fleet_metric_names, is_by_cause, limit_outside_share, metric_mean,
+    metric_names, metrics, sample_kind, unnamed,
 };
 pub use mixed::{MixedRuns, UnusableMetric};
 pub use outcome::{OutcomeCounts, ReplicationOutcome};

@@ -119,7 +119,7 @@ impl ReducedExperiment {
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),
-            warnings: warnings(outcome),
+            warnings: [self.scenario().contradictions(), warnings(outcome)].concat(),
             never_placed: None,
         }
     }

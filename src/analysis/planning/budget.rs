@@ -4,7 +4,7 @@
 //! A limit has no effect before it is used up. Therefore the same runs provide the result for every limit, and for
 //! every failure policy rule that excludes restarts of some cause.
 
-use crate::experiment::{CountedRun, metric_mean};
+use crate::experiment::{CountedRun, UsedAt, metric_mean};
 use serde::Serialize;
 use sim_base::stats::{
     MeanEstimate, negative_binomial_cdf, poisson_cdf, proportion_interval, values_for_quantile_interval,
@@ -28,6 +28,8 @@ pub struct BudgetQuestion {
     pub limit: Option<u32>,
     /// Required probability that the limit suffices.
     pub probability: f64,
+    /// Causes that are failures of nodes and not maintenance.
+    pub node_failures: Vec<String>,
 }
 
 /// Proportion of the replications, with its exact (Clopper-Pearson) confidence interval.
@@ -80,6 +82,8 @@ pub struct CauseUse {
     pub cause: String,
     /// Number of counted restarts per run with this cause.
     pub used: MeanEstimate,
+    /// Mean number of restarts per run with this cause that do not count.
+    pub uncounted: f64,
     /// Share of all counted restarts.
     pub share: f64,
     /// Number of runs in which a restart with this cause exceeded the limit.
@@ -97,6 +101,26 @@ pub struct RuledBudget {
     pub what: String,
     /// The runs with the rule.
     pub runs: Vec<CountedRun>,
+    /// The restarts that the rule matches.
+    pub matches: RuleMatch,
+}
+
+/// Restarts that a rule matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleMatch {
+    /// The failed Job has the reason PodFailurePolicy.
+    PodFailurePolicy,
+    /// The cause is one of these.
+    Causes(Vec<String>),
+}
+
+impl RuleMatch {
+    fn matches(&self, restart: &UsedAt) -> bool {
+        match self {
+            RuleMatch::PodFailurePolicy => restart.is_pod_failure_policy,
+            RuleMatch::Causes(causes) => causes.iter().any(|cause| **cause == *restart.cause),
+        }
+    }
 }
 
 /// Result for a rule that does not count some restarts.
@@ -105,8 +129,10 @@ pub struct RuledBudget {
 pub struct BudgetRule {
     /// Description of the restarts that are not counted.
     pub what: String,
-    /// Cause → mean number of restarts per run that are not counted.
+    /// Cause → mean number of restarts per run that the rule does not count.
     pub uncounted: BTreeMap<String, f64>,
+    /// Cause → mean number of restarts per run that the rule matches and that the inputs do not count without it.
+    pub already_uncounted: BTreeMap<String, f64>,
     /// Number of counted restarts per run.
     pub used: MeanEstimate,
     /// Share of runs for which the limit of the inputs suffices.
@@ -143,8 +169,12 @@ pub struct LossBudget {
     pub probability: f64,
     /// Number of counted restarts per run up to the horizon.
     pub used: MeanEstimate,
-    /// Variance ÷ mean of the number of counted restarts; 1 for independent restarts.
-    pub dispersion: f64,
+    /// Mean number of restarts per run up to the horizon that do not count.
+    pub uncounted: f64,
+    /// Failures of nodes whose restarts a rule for disruptions does not count.
+    pub exempt_failures: Vec<String>,
+    /// Variance ÷ mean of the number of counted restarts; 1 for independent restarts, null without restarts.
+    pub dispersion: Option<f64>,
     /// Share of runs for which the limit of the inputs suffices.
     pub lasts: Option<LossShare>,
     /// The smallest sufficient limit.
@@ -167,8 +197,20 @@ pub struct LossBudget {
 
 /// Returns the number of counted restarts of a run until an instant, without the causes in `but`.
 fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
-    let counts = |u: &&crate::experiment::UsedAt| u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause);
+    let counts = |u: &&UsedAt| u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause);
     run.used.iter().filter(counts).map(|u| u.times).sum()
+}
+
+/// Returns the mean number per run of the restarts in `of` up to an instant that `is` selects, by cause.
+fn means<'r>(
+    runs: &'r [CountedRun], until_s: f64, of: impl Fn(&'r CountedRun) -> &'r [UsedAt], is: impl Fn(&UsedAt) -> bool,
+) -> BTreeMap<String, f64> {
+    let mut all = BTreeMap::new();
+    let restarts = runs.iter().flat_map(of).filter(|u| u.at_s <= until_s && is(u));
+    for restart in restarts {
+        *all.entry(restart.cause.to_string()).or_insert(0.0) += f64::from(restart.times) / runs.len() as f64;
+    }
+    all
 }
 
 impl LossBudget {
@@ -181,17 +223,17 @@ impl LossBudget {
         let spread = total.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
         let rule = ruled.and_then(|ruled| rule(question, runs, ruled));
-        let mean_and_variance = total.moments();
+        let (mean, variance) = total.moments();
+        let uncounted = means(runs, question.horizon_s, |r| &r.uncounted, |_| true);
         Some(LossBudget {
             replications: runs.len(),
             horizon_s: question.horizon_s,
             max_restarts: question.limit,
             probability: question.probability,
             used: spread,
-            dispersion: match mean_and_variance {
-                (mean, variance) if mean > 0.0 => variance / mean,
-                _ => 1.0,
-            },
+            uncounted: uncounted.values().sum(),
+            exempt_failures: exempt_failures(question, runs, ruled),
+            dispersion: (mean > 0.0).then(|| variance / mean),
             lasts: question.limit.map(|m| total.lasts(m)),
             least,
             causes: causes(question, runs),
@@ -204,10 +246,10 @@ impl LossBudget {
         })
     }
 
-    /// Returns the names of all causes, sorted.
+    /// Returns the names of all causes of restarts, sorted.
     pub fn cause_names(runs: &[CountedRun]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for used in runs.iter().flat_map(|r| &r.used) {
+        for used in runs.iter().flat_map(|r| r.used.iter().chain(&r.uncounted)) {
             if !names.iter().any(|n| **n == *used.cause) {
                 names.push(used.cause.to_string());
             }
@@ -272,6 +314,7 @@ impl LossCounts {
 fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
     let all: u32 = runs.iter().map(|r| used(r, question.horizon_s, &[])).sum();
     let straws: Vec<Option<&str>> = runs.iter().map(|r| last_straw(question, r)).collect();
+    let uncounted = means(runs, question.horizon_s, |r| &r.uncounted, |_| true);
     let one = |cause: String| {
         let only = [cause.clone()];
         let without = LossCounts::from_runs(runs, question.horizon_s, &only);
@@ -283,6 +326,7 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
         let sum: f64 = own.iter().sum();
         Some(CauseUse {
             used: metric_mean("restarts", own)?,
+            uncounted: uncounted.get(&cause).copied().unwrap_or(0.0),
             share: sum / f64::from(all.max(1)),
             last_straw: straws.iter().filter(|s| **s == Some(&cause)).count(),
             lasts_without: question.limit.map(|m| without.lasts(m)),
@@ -291,7 +335,7 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
         })
     };
     let mut uses: Vec<CauseUse> = LossBudget::cause_names(runs).into_iter().filter_map(one).collect();
-    uses.sort_by(|a, b| b.used.mean.total_cmp(&a.used.mean));
+    uses.sort_by(|a, b| b.used.mean.total_cmp(&a.used.mean).then(b.uncounted.total_cmp(&a.uncounted)));
     uses
 }
 
@@ -334,23 +378,28 @@ fn limits(question: &BudgetQuestion, counts: &LossCounts, least: LeastLimit) -> 
     all.into_iter().map(row).collect()
 }
 
+/// Returns the failures of nodes whose Jobs fail with the reason PodFailurePolicy and whose restarts do not count, in
+/// the inputs or with the rule: the pods of a lost node have the condition DisruptionTarget, as those of a drained one.
+fn exempt_failures(question: &BudgetQuestion, runs: &[CountedRun], ruled: Option<&RuledBudget>) -> Vec<String> {
+    let ruled = ruled.filter(|ruled| ruled.matches == RuleMatch::PodFailurePolicy);
+    let runs = runs.iter().chain(ruled.iter().flat_map(|ruled| &ruled.runs));
+    let is_exempt = |u: &&UsedAt| u.at_s <= question.horizon_s && u.is_pod_failure_policy;
+    let causes: Vec<&str> = runs.flat_map(|r| &r.uncounted).filter(is_exempt).map(|u| &*u.cause).collect();
+    question.node_failures.iter().filter(|cause| causes.contains(&cause.as_str())).cloned().collect()
+}
+
 fn rule(question: &BudgetQuestion, runs: &[CountedRun], ruled: &RuledBudget) -> Option<BudgetRule> {
     let counts = LossCounts::from_runs(&ruled.runs, question.horizon_s, &[]);
-    let mean = |runs: &[CountedRun], cause: &str| {
-        let own = |r: &CountedRun| {
-            let in_time = r.used.iter().filter(|u| u.at_s <= question.horizon_s);
-            let own = in_time.filter(|u| *u.cause == *cause);
-            f64::from(own.map(|u| u.times).sum::<u32>())
-        };
-        runs.iter().map(own).sum::<f64>() / runs.len().max(1) as f64
-    };
-    let less = |cause: String| {
-        let less = mean(runs, &cause) - mean(&ruled.runs, &cause);
-        (less > 0.0).then_some((cause, less))
+    let counted = |runs| means(runs, question.horizon_s, |r| &r.used, |_| true);
+    let (without, with) = (counted(runs), counted(&ruled.runs));
+    let less = |(cause, mean): (&String, &f64)| {
+        let less = mean - with.get(cause).copied().unwrap_or(0.0);
+        (less > 1e-9).then(|| (cause.clone(), less))
     };
     Some(BudgetRule {
         what: ruled.what.clone(),
-        uncounted: LossBudget::cause_names(runs).into_iter().filter_map(less).collect(),
+        uncounted: without.iter().filter_map(less).collect(),
+        already_uncounted: means(runs, question.horizon_s, |r| &r.uncounted, |u| ruled.matches.matches(u)),
         used: counts.estimate()?,
         lasts: question.limit.map(|m| counts.lasts(m)),
         least: counts.least(question.probability),
@@ -365,7 +414,11 @@ impl RuledBudget {
             run.used.retain(|u| !causes.iter().any(|c| **c == *u.cause));
             run
         };
-        RuledBudget { what: format!("restarts by {}", causes.join(", ")), runs: runs.iter().map(without).collect() }
+        RuledBudget {
+            what: format!("restarts by {}", causes.join(", ")),
+            runs: runs.iter().map(without).collect(),
+            matches: RuleMatch::Causes(causes.to_vec()),
+        }
     }
 }
 

@@ -103,6 +103,10 @@ impl<E> SearchRequest<'_, '_, E> {
         let (min, max) = (self.plan.min, self.plan.max);
         let greatest = self.judge(max)?;
         if greatest == TargetJudgement::Misses && !self.interrupted {
+            // Smaller candidates show whether the number matters at all.
+            for value in [min + (max - min) / 2, min] {
+                self.judge(value)?;
+            }
             return Ok(SearchAnswer::Nothing);
         }
         if max > min {

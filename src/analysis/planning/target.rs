@@ -1,7 +1,7 @@
 //! A target such as `goodput.p10 >= 0.9`, and its test against replications: satisfied, missed, or inconclusive.
 
 use super::sample::{SampleRow, values};
-use crate::experiment::sample_kind;
+use crate::experiment::{limit_outside_share, sample_kind};
 use serde::Serialize;
 use sim_base::condition::{CompareOperator, ConditionLimit, FieldCondition};
 use sim_base::stats::{PlannedLooks, mean_interval, quantile, quantile_interval, sorted, student};
@@ -66,6 +66,11 @@ pub enum MetricTargetProblem {
     NoBound,
     /// The limit is a change against a reference.
     RelativeLimit,
+    /// The metric never has values beyond the limit.
+    LimitOutOfRange {
+        /// The reason for the refusal.
+        reason: String,
+    },
     /// The metric has no statistic.
     NoStatistic {
         /// Name of the metric.
@@ -87,6 +92,7 @@ impl fmt::Display for MetricTargetProblem {
             MetricTargetProblem::RelativeLimit => {
                 f.write_str("a target has no reference for a relative change: use an absolute limit")
             }
+            MetricTargetProblem::LimitOutOfRange { reason } => f.write_str(reason),
             MetricTargetProblem::NoStatistic { metric } => {
                 write!(f, "add a statistic over the replications, e.g. {metric}.p10 for the 10th percentile; {FORM}")
             }
@@ -121,6 +127,9 @@ impl std::str::FromStr for MetricTarget {
         let (metric, last) = condition.name.rsplit_once('.').unwrap_or((&condition.name, ""));
         let statistic = statistic(last)
             .ok_or_else(|| wrong(MetricTargetProblem::NoStatistic { metric: condition.name.clone() }))?;
+        if let Some(reason) = limit_outside_share(metric, limit) {
+            return Err(wrong(MetricTargetProblem::LimitOutOfRange { reason }));
+        }
         Ok(MetricTarget { text: text.to_owned(), metric: metric.to_owned(), statistic, at_least, limit })
     }
 }

@@ -20,6 +20,9 @@ pub struct TornadoBar {
     pub shown: [String; 2],
     /// Source of the range.
     pub source: String,
+    /// True if the field is chosen, and not an uncertainty.
+    #[serde(rename = "decision")]
+    pub is_decision: bool,
     /// Paired difference: lower end − baseline.
     pub at_low: Option<PairedDifference>,
     /// Paired difference: upper end − baseline.
@@ -33,8 +36,8 @@ pub struct TornadoBar {
 impl TornadoBar {
     /// Computes the differences from samples of one metric.
     pub fn compare(
-        (path, low, high): (String, String, String), (displayed, source): ([String; 2], String), metric: &str,
-        [base, at_low, at_high]: [&SampleMetric; 3],
+        (path, low, high): (String, String, String), (displayed, source, is_decision): ([String; 2], String, bool),
+        metric: &str, [base, at_low, at_high]: [&SampleMetric; 3],
     ) -> TornadoBar {
         let paired_difference = |a, b| paired_difference(metric, a, b).filter(|p| p.n > 1);
         let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.is_worst).count();
@@ -44,6 +47,7 @@ impl TornadoBar {
             high,
             shown: displayed,
             source,
+            is_decision,
             at_low: paired_difference(base, at_low),
             at_high: paired_difference(base, at_high),
             swing: paired_difference(at_low, at_high),
@@ -64,8 +68,8 @@ impl TornadoBar {
     }
 }
 
-/// Sorts bars by the size of the effect, largest first.
+/// Sorts bars by the size of the effect, largest first; decisions after all uncertainties.
 pub fn sorted(mut bars: Vec<TornadoBar>) -> Vec<TornadoBar> {
-    bars.sort_by(|a, b| b.size().total_cmp(&a.size()));
+    bars.sort_by(|a, b| a.is_decision.cmp(&b.is_decision).then(b.size().total_cmp(&a.size())));
     bars
 }

@@ -3,7 +3,8 @@
 use super::points::SweepPoints;
 use super::row::SweepRow;
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_by_cause, sample_kind,
+    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_below_resolution, is_by_cause,
+    sample_kind,
 };
 use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
@@ -22,7 +23,7 @@ pub struct SweepResults {
     columns: Vec<Vec<MeasuredMetric>>,
 }
 
-/// The best points according to a metric.
+/// The point with the best mean of a metric, and those that are not worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestPoint {
     pub metric: String,
@@ -30,6 +31,8 @@ pub struct BestPoint {
     pub point: usize,
     /// Points for which the interval of the paired difference from the best point contains zero.
     pub inconclusive: Vec<usize>,
+    /// Points with the same values as the best point, up to the resolution of the metric.
+    pub equal: Vec<usize>,
 }
 
 impl SweepResults {
@@ -129,19 +132,34 @@ impl SweepResults {
             BetterDirection::Lower => a.total_cmp(&b),
         };
         let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
+        let is_equal = |other: &usize| {
+            let pairs = self.pairs(point, *other, metric);
+            *other != point && !pairs.is_empty() && is_below_resolution(&pairs)
+        };
         let inconclusive = |other: &usize| {
-            *other != point && self.paired(point, *other, metric).is_none_or(|d| d.significant_order().is_none())
+            let difference = self.paired(point, *other, metric);
+            *other != point && !is_equal(other) && difference.is_none_or(|d| d.significant_order().is_none())
         };
         Some(BestPoint {
             metric: metric.to_owned(),
             better: side,
             point,
             inconclusive: with_mean().filter(inconclusive).collect(),
+            equal: with_mean().filter(is_equal).collect(),
         })
+    }
+
+    /// Returns whether the points have more than one replication. One replication ranks no points.
+    pub fn has_replications(&self) -> bool {
+        self.places.iter().any(|rows| rows.len() > 1)
     }
 
     /// Returns the paired difference "b − a" over the replications in which both points have a value.
     pub fn paired(&self, a: usize, b: usize, metric: &str) -> Option<PairedDifference> {
+        PairedDifference::from_pairs(&self.pairs(a, b, metric), sample_kind(metric))
+    }
+
+    fn pairs(&self, a: usize, b: usize, metric: &str) -> Vec<(f64, f64)> {
         let values = |point: usize| {
             let numbers = self.rows(point).iter().map(|r| r.replication);
             numbers.zip(self.column(point, metric))
@@ -156,7 +174,7 @@ impl SweepResults {
                 pairs.push((x, y));
             }
         }
-        PairedDifference::from_pairs(&pairs, sample_kind(metric))
+        pairs
     }
 
     /// Returns true if the means of two points differ by more than rounding errors.

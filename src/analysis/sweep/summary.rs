@@ -47,6 +47,8 @@ pub struct BestText {
     pub point: usize,
     /// Points whose difference from the best point is inconclusive.
     pub inconclusive: Vec<usize>,
+    /// Points without a difference from the best point.
+    pub equal: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -99,7 +101,8 @@ impl SweepSummary {
     pub fn new(identity: &SweepIdentity, results: &SweepResults) -> SweepSummary {
         let points = results.points();
         let all = || (0..points.count()).flat_map(|p| results.rows(p));
-        let best = results.names().iter().filter_map(|name| results.best(name));
+        let ranked = results.names().iter().filter(|_| results.has_replications());
+        let best = ranked.filter_map(|name| results.best(name));
         SweepSummary {
             schema: SCHEMA,
             version: identity.version.clone(),
@@ -121,7 +124,13 @@ impl SweepSummary {
 
 impl BestText {
     fn from_point(best: BestPoint) -> BestText {
-        BestText { metric: best.metric, better: best.better, point: best.point, inconclusive: best.inconclusive }
+        BestText {
+            metric: best.metric,
+            better: best.better,
+            point: best.point,
+            inconclusive: best.inconclusive,
+            equal: best.equal,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a topology.
 
-use super::training::ProgressSpec;
+use super::training::{ProgressSpec, checkpoint_contradictions, work_contradiction};
 use sim_base::Duration;
 use sim_base::random::Distribution;
+use sim_base::time::MAX_INPUT_DURATION;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -34,6 +35,27 @@ pub struct FleetSpec {
     pub stop_at: Duration,
     /// Seed of all random numbers.
     pub seed: u64,
+}
+
+impl FleetSpec {
+    /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
+    pub fn contradictions(&self) -> Vec<String> {
+        work_contradiction(self.stop_at, self.work()).into_iter().chain(self.checkpoint_contradictions()).collect()
+    }
+
+    /// Returns the contradictions of the checkpoint interval.
+    pub fn checkpoint_contradictions(&self) -> Vec<String> {
+        match self.training.progress {
+            ProgressSpec::Checkpoints { every, blocking } => {
+                checkpoint_contradictions("training.checkpoint", (every, blocking), self.work())
+            }
+            ProgressSpec::Kept | ProgressSpec::FromScratch => Vec::new(),
+        }
+    }
+
+    fn work(&self) -> Option<Duration> {
+        Some(self.training.work).filter(|work| *work < MAX_INPUT_DURATION)
+    }
 }
 
 /// Nodes outside the working pool. A node that has been taken over never returns to the spare pool.

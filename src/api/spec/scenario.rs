@@ -12,7 +12,7 @@ use super::objects::ObjectDecoders;
 use super::pod::TaintSpec;
 use super::request::UserRequest;
 use super::timing::TimingSpec;
-use super::training::TrainingJob;
+use super::training::{CheckpointSchedule, TrainingJob, checkpoint_contradictions, work_contradiction};
 use serde_json::Value;
 use sim_base::random::Distribution;
 use sim_base::{Duration, JobSetId};
@@ -288,5 +288,41 @@ impl StopWhen {
             Self::Settled => "Settled",
             Self::Time => "Time",
         }
+    }
+}
+
+impl ScenarioSpec {
+    /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
+    pub fn contradictions(&self) -> Vec<String> {
+        let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));
+        let mut all: Vec<String> = work.chain(self.checkpoint_contradictions()).collect();
+        let runs = self.containers.iter().filter(|rule| rule.exit_code == 0 && rule.container.is_none());
+        let longest = runs.filter_map(|rule| rule.run_for).max();
+        if let Some(run_for) =
+            longest.filter(|run| self.stop.when == StopWhen::AllJobSetsFinished && self.stop.at < *run)
+        {
+            all.push(format!("stop.at {} comes before the containers can complete: runFor is {run_for}", self.stop.at));
+        }
+        all
+    }
+
+    /// Returns the contradictions of checkpoint intervals.
+    pub fn checkpoint_contradictions(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for job in &self.training {
+            let CheckpointSchedule::Checkpoints(checkpoints) = &job.checkpoint_schedule else {
+                continue;
+            };
+            // The durable checkpoint is the last one.
+            let durable = checkpoints.len().saturating_sub(1);
+            for (i, checkpoint) in checkpoints.iter().enumerate() {
+                let path = match i {
+                    i if i == durable => "training.checkpoint".to_owned(),
+                    i => format!("training.checkpoint.tiers[{i}]"),
+                };
+                all.extend(checkpoint_contradictions(&path, (checkpoint.every, checkpoint.blocking), job.work));
+            }
+        }
+        all
     }
 }

@@ -178,3 +178,28 @@ impl TrainingJob {
         self.step.map(|step| work.0 / step.0)
     }
 }
+
+/// Returns the contradictions of a checkpoint interval with its blocking time and with the work of the job. `path` is
+/// the path of the checkpoint in the input file.
+pub(super) fn checkpoint_contradictions(
+    path: &str, (every, blocking): (Duration, Duration), work: Option<Duration>,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    if blocking > Duration::ZERO && blocking >= every {
+        all.push(format!(
+            "{path}.blocking {blocking} is not shorter than {path}.every {every}: the job is blocked for longer than it works"
+        ));
+    }
+    if let Some(work) = work.filter(|work| every > *work) {
+        all.push(format!(
+            "{path}.every {every} is longer than training.work {work}: no checkpoint precedes the end of the work"
+        ));
+    }
+    all
+}
+
+/// Returns the contradiction of a time limit that comes before the work can be done.
+pub(super) fn work_contradiction(stop: Duration, work: Option<Duration>) -> Option<String> {
+    let work = work.filter(|work| stop < *work)?;
+    Some(format!("stop.at {stop} comes before the work can be done: training.work is {work}"))
+}

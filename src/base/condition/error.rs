@@ -1,5 +1,6 @@
 //! Errors of conditions: invalid texts, unknown names and missing references.
 
+use crate::suggest::nearest;
 use std::fmt;
 
 /// Describes the syntax of a condition.
@@ -53,7 +54,11 @@ impl fmt::Display for ConditionError {
                 write!(f, "--fail-if {text:?}: there is nothing to compare with")
             }
             ConditionError::UnknownName { text, name, known } => {
-                write!(f, "--fail-if {text:?}: unknown name {name:?}; available: {}", known.join(", "))
+                write!(f, "--fail-if {text:?}: unknown name {name:?}; available: {}", known.join(", "))?;
+                match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => write!(f, "; did you mean {near:?}?"),
+                    None => Ok(()),
+                }
             }
         }
     }

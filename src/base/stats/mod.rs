@@ -21,7 +21,7 @@ pub use binomial::{SignTest, quantile_interval, sign_test, values_for_quantile_i
 pub use counts::{negative_binomial_cdf, poisson_cdf, poisson_sf};
 pub use estimate::{MeanEstimate, SampleKind, mean_interval};
 pub use lambert::lambert_w0;
-pub use paired::PairedDifference;
+pub use paired::{PairedDifference, any_pair_error};
 pub use proportion::{proportion_interval, share_difference_interval, share_interval};
 pub use quantile::{quantile, sorted};
 pub use sequential::{InterimLook, InterimLooks, PlannedLooks, TargetPrecision, planned_looks};

@@ -1,18 +1,14 @@
 //! Paired differences of two variants under common random numbers.
 
 use super::estimate::SampleKind;
-use super::normal::normal_quantile;
+use super::normal::{normal_cdf, normal_quantile};
 use super::proportion::share_difference_interval;
-use super::student::{StudentMean, t_upper};
+use super::student::StudentMean;
 use serde::Serialize;
 use std::cmp::Ordering;
 
 /// Confidence level of reported intervals.
 const LEVEL: f64 = 0.95;
-
-/// Largest proposed number of replications, as a multiple of the present number. Beyond it, the observed difference is
-/// less than a fifth of the half width of its interval, so the proposal would be a guess.
-const MAX_REQUIRED_GROWTH: usize = 30;
 
 /// The difference "second − first" over replications that have both values.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
@@ -29,8 +25,6 @@ pub struct PairedDifference {
     /// Standard deviation that a difference would have if both sides were independent.
     #[serde(rename = "unpairedDeviation")]
     pub unpaired_deviation: f64,
-    #[serde(skip)]
-    kind: SampleKind,
 }
 
 impl PairedDifference {
@@ -58,14 +52,7 @@ impl PairedDifference {
             n: difference.n,
             deviation: difference.deviation,
             unpaired_deviation: libm::hypot(first.deviation, second.deviation),
-            kind,
         })
-    }
-
-    /// Mean of the squared differences; of proportions, the share of pairs that are not equal.
-    fn mean_square(&self) -> f64 {
-        let n = self.n as f64;
-        self.mean * self.mean + self.deviation * self.deviation * (n - 1.0) / n
     }
 
     /// The order of second relative to first if the interval excludes zero.
@@ -76,34 +63,24 @@ impl PairedDifference {
             _ => None,
         }
     }
+}
 
-    /// Number of pairs required to separate a difference with this mean and deviation; `None` if no reasonable number
-    /// suffices, or with a single pair.
-    pub fn required_pairs(&self) -> Option<usize> {
-        if self.n < 2 || self.mean == 0.0 {
-            return None;
-        }
-        let enough = |n: usize| {
-            let error = match self.kind {
-                SampleKind::Number => t_upper((n - 1) as f64, 0.5 * (1.0 - LEVEL)) * self.deviation,
-                // McNemar's test relates the difference to the pairs that are not equal.
-                SampleKind::Indicator => normal_quantile(0.5 + 0.5 * LEVEL) * libm::sqrt(self.mean_square()),
-            };
-            error < self.mean.abs() * libm::sqrt(n as f64)
-        };
-        let mut high = 2;
-        while !enough(high) {
-            if high > MAX_REQUIRED_GROWTH * self.n {
-                return None;
-            }
-            high *= 2;
-        }
-        // The interval narrows as n grows.
-        let mut low = high / 2;
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            *(if enough(middle) { &mut high } else { &mut low }) = middle;
-        }
-        Some(high)
+/// Probability that the 95 % interval of at least one pair of `k` variants with equal means excludes zero, if the
+/// intervals are not corrected for the number of pairs. This is the distribution of the range of `k` independent normal
+/// values; values that are equally correlated, as with common random numbers, have the same one.
+pub fn any_pair_error(k: usize) -> f64 {
+    const FROM: f64 = -8.0;
+    const STEPS: usize = 800;
+    if k < 2 {
+        return 0.0;
     }
+    let range = normal_quantile(0.5 + 0.5 * LEVEL) * std::f64::consts::SQRT_2;
+    // The largest value is x, and the others are within the range below it.
+    let density = |x: f64| {
+        let bell = libm::exp(-0.5 * x * x) / libm::sqrt(std::f64::consts::TAU);
+        k as f64 * bell * libm::pow(normal_cdf(x) - normal_cdf(x - range), (k - 1) as f64)
+    };
+    let step = -2.0 * FROM / STEPS as f64;
+    let inside: f64 = (0..=STEPS).map(|i| density(FROM + i as f64 * step) * step).sum();
+    (1.0 - inside).clamp(0.0, 1.0)
 }

@@ -47,7 +47,7 @@ impl ScriptRunner {
                 };
                 let pod = PodId::NONE;
                 ctx.emit(Body::Fault { index, node, pod });
-                self.act_on_node(ctx, &action, node, kubelets);
+                self.act_on_node(ctx, (index, &action), node, kubelets);
             }
             Silent { on, .. } => self.inject_silent_fault(ctx, index, on, kubelets),
             Request(request) => self.request(ctx, index, request, kubelets),
@@ -130,9 +130,13 @@ impl ScriptRunner {
     }
 
     fn act_on_node(
-        &mut self, ctx: &mut EngineContext<'_>, action: &FaultAction, node: NodeId, kubelets: &mut KubeletState,
+        &mut self, ctx: &mut EngineContext<'_>, (index, action): (u32, &FaultAction), node: NodeId,
+        kubelets: &mut KubeletState,
     ) {
         use FaultAction::*;
+        if ctx.scenario.faults[index as usize].random_cause.is_none() && !ctx.has_scripted_kubelets() {
+            warn_without_effect(ctx, (index, action), node, kubelets);
+        }
         match action {
             CrashNode(_) => kubelets.lose_node(ctx, node, true),
             PartitionNode(_) => kubelets.lose_node(ctx, node, false),
@@ -211,6 +215,23 @@ fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut Kubele
 }
 
 /// kubectl drain: cordons the node, then evicts every pod that has not ended.
+/// Warns of an action that reverses one that did not happen.
+fn warn_without_effect(
+    ctx: &mut EngineContext<'_>, (index, action): (u32, &FaultAction), node: NodeId, kubelets: &KubeletState,
+) {
+    let reason = match action {
+        FaultAction::ReturnNode(_) if kubelets.is_responsive(node) => {
+            "returnNode had no effect, because it had not left"
+        }
+        FaultAction::UncordonNode(_) if !ctx.store.nodes.rows[node.ix()].cordoned => {
+            "uncordonNode had no effect, because it was not cordoned"
+        }
+        _ => return,
+    };
+    let text = format!("fault {index}: node {} at {}: {reason}", ctx.store.names.node(node), ctx.now);
+    ctx.progress.warnings.push(text);
+}
+
 fn drain(ctx: &mut EngineContext<'_>, node: NodeId) {
     apiserver::set_unschedulable(ctx, node, true);
     for pod in ctx.store.nodes.pods[node.ix()].clone() {

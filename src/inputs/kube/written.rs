@@ -4,9 +4,10 @@
 
 use crate::server;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText, shortened};
-use crate::{schema::definitions::jobset::GROUP, text::locate::locate, text::node::YamlNode, text::suggest};
+use crate::{schema::definitions::jobset::GROUP, text::locate::locate, text::node::YamlNode};
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::JobSet;
+use sim_base::suggest;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Published ranges of input values as data (`ranges.yaml`), for the fields that are present in a scenario or Fleet.
 
 use super::preset_data::document;
-use crate::{read, text::diagnostic::SourceText, text::node::YamlNode, text::yaml};
+use crate::text::node::{YamlNode, YamlValue};
+use crate::{read, text::diagnostic::SourceText, text::yaml};
+use sim_base::Duration;
 use std::sync::LazyLock;
 
 static RANGES: LazyLock<YamlNode> = LazyLock::new(|| document("ranges.yaml", include_str!("ranges.yaml")));
@@ -18,6 +20,8 @@ pub struct SourcedRange {
     /// The low and high ends as displayed. `ranges.yaml` can give shorter texts for them.
     pub shown: [String; 2],
     pub source: String,
+    /// True if the field is chosen, and not an uncertainty.
+    pub is_decision: bool,
 }
 
 /// Returns the published ranges for the fields present in a text. Returns none if the text cannot be parsed.
@@ -42,35 +46,65 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     all
 }
 
-/// Returns the fields of a text that a study should vary, but that have no published range.
+/// Returns the paths of all inputs of a text that have no published range: numbers, durations and distributions. A
+/// field that is set to a parameter is that parameter.
 pub fn without_range(text: &SourceText) -> Vec<String> {
-    let covered: Vec<String> = sourced(text).into_iter().map(|range| range.path).collect();
+    let ranges = sourced(text);
     let Ok(documents) = yaml::parse(text) else {
         return Vec::new();
     };
     let Some(file) = documents.first() else {
         return Vec::new();
     };
-    let mut all: Vec<String> = Vec::new();
-    for pattern in read::strings(&RANGES, "named") {
-        let found = match file.get(&pattern).map(YamlNode::entries) {
-            Some(entries) => entries.iter().map(|(key, _)| format!("{pattern}.{}", key.name)).collect(),
-            None => matching_values(file, &pattern, &RANGES),
-        };
-        let own = found.into_iter().map(|path| parameter_path(file, &path).unwrap_or(path));
-        for path in own.filter(|path| !covered.contains(path)).collect::<Vec<_>>() {
-            if !all.contains(&path) {
-                all.push(path);
+    let mut skipped = read::strings(&RANGES, "skipped");
+    // The faults of a scenario are a script, those of a Fleet are processes with rates.
+    if read::string(file, "kind").as_deref() == Some("Scenario") {
+        skipped.push("faults".to_owned());
+    }
+    let mut all = Vec::new();
+    find_inputs(file, "", &skipped, &mut all);
+    let rates = read::strings(&RANGES, "rates");
+    let is_covered = |path: &String| {
+        let is_rate = path.rsplit_once('.').is_some_and(|(item, key)| {
+            rates.iter().any(|rate| rate == key)
+                && rates.iter().any(|rate| ranges.iter().any(|range| range.path == format!("{item}.{rate}")))
+        });
+        is_rate || ranges.iter().any(|range| range.path == *path)
+    };
+    all.retain(|path| !is_covered(path));
+    all
+}
+
+/// Adds the paths of all numbers, durations and distributions.
+fn find_inputs(node: &YamlNode, path: &str, skipped: &[String], found: &mut Vec<String>) {
+    const DISTRIBUTIONS: [&str; 6] = ["uniform", "logNormal", "exponential", "weibull", "gamma", "empirical"];
+    match &node.value {
+        YamlValue::Map(entries) if entries.iter().any(|(key, _)| DISTRIBUTIONS.contains(&key.name.as_str())) => {
+            found.push(path.to_owned());
+        }
+        YamlValue::Map(entries) => {
+            let separator = if path.is_empty() { "" } else { "." };
+            for (key, value) in entries.iter().filter(|(key, _)| !skipped.contains(&key.name)) {
+                find_inputs(value, &format!("{path}{separator}{}", key.name), skipped, found);
             }
         }
+        YamlValue::Seq(items) => {
+            items.iter().enumerate().for_each(|(i, item)| find_inputs(item, &format!("{path}[{i}]"), skipped, found));
+        }
+        YamlValue::Int(_) | YamlValue::Float(_) => found.push(path.to_owned()),
+        YamlValue::Str(text) if text.parse::<Duration>().is_ok() => found.push(path.to_owned()),
+        _ => {}
     }
-    all
 }
 
 /// Returns the paths of the fields that match a pattern.
 fn matching_values(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<String> {
     let Some((list, field)) = pattern.split_once("[*].") else {
         let keys = pattern.replace("[0]", ".0");
+        let list = pattern.split_once("[0]").and_then(|(list, _)| at(file, list));
+        if read::boolean(entry, "only").unwrap_or(false) && list.is_some_and(|list| list.items().len() > 1) {
+            return Vec::new();
+        }
         let there = at(file, &keys).filter(|node| !node.is_null());
         return there.map(|_| pattern.to_owned()).into_iter().collect();
     };
@@ -124,7 +158,8 @@ fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
         [low, high] => [low.clone(), high.clone()],
         _ => [low.clone(), high.clone()],
     };
-    SourcedRange { path, low, high, shown: displayed, source: read::string(entry, "source").unwrap_or_default() }
+    let source = read::string(entry, "source").unwrap_or_default();
+    SourcedRange { path, low, high, shown: displayed, source, is_decision: of("decision") }
 }
 
 #[cfg(test)]

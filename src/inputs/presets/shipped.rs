@@ -1,7 +1,8 @@
 //! Topologies that are shipped with the program.
 
+use crate::files;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::{files, text::suggest::nearest};
+use sim_base::suggest::nearest;
 use std::path::Path;
 
 macro_rules! shipped {

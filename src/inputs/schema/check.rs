@@ -5,8 +5,8 @@
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
 use super::scalar::check_scalar_range;
-use crate::schema::definitions::kueue;
-use crate::text::node::{MappingKey, YamlNode, YamlValue};
+use crate::schema::definitions::{kueue, root};
+use crate::text::node::{MappingKey, NodeOrigin, YamlNode, YamlValue};
 use crate::{text::diagnostic::DiagnosticReport, text::path::YamlPath};
 use std::collections::BTreeMap;
 
@@ -143,6 +143,30 @@ fn check_kind(
     report.error(kind.at, message).nearest(name, kinds.names()).legal(legal());
 }
 
+/// Returns the shortest path of a field of the JobSet with this name.
+fn jobset_field(name: &str) -> Option<String> {
+    let mut level: Vec<(String, &'static ObjectSchema)> = vec![(String::new(), root("JobSet")?)];
+    // The manifest has fewer levels, and each one is searched before the next.
+    for _ in 0..8 {
+        let fields = level.iter().flat_map(|(path, object)| object.fields.iter().map(move |field| (path, field)));
+        if let Some((path, _)) = fields.clone().find(|(path, field)| !path.is_empty() && field.name == name) {
+            return Some(format!("{path}{name}"));
+        }
+        level =
+            fields.filter_map(|(path, field)| inner_object(&field.shape, &format!("{path}{}", field.name))).collect();
+    }
+    None
+}
+
+/// Returns the object that a field or the items of its list contain, with the beginning of the paths of its fields.
+fn inner_object(shape: &FieldType, path: &str) -> Option<(String, &'static ObjectSchema)> {
+    match shape {
+        FieldType::Object(object) => Some((format!("{path}."), *object)),
+        FieldType::List(item) | FieldType::NonEmpty(item) => inner_object(item, &format!("{path}[0]")),
+        _ => None,
+    }
+}
+
 fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
     let complete = path.to_string();
     let parent = complete.strip_suffix(&key.name).unwrap_or("");
@@ -153,6 +177,13 @@ fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, repor
     };
     let names = object.fields.iter().map(|f| f.name);
     let error = report.error(key.at, format!("unknown field {:?} in {place}", key.name));
+    if parent.is_empty()
+        && key.at.origin == NodeOrigin::Set
+        && let Some(field) = jobset_field(&key.name)
+    {
+        error.suggest(format!("did you mean {field:?}, a field of the JobSets?"));
+        return;
+    }
     error.nearest(&key.name, names.clone());
     if error.suggestion.is_none() {
         let names: Vec<&str> = names.take(25).collect();

@@ -100,7 +100,7 @@ impl Diagnostic {
 
     /// Suggests the most similar known name, if there is a similar one.
     pub fn nearest<'a>(&mut self, found: &str, known: impl IntoIterator<Item = &'a str>) -> &mut Diagnostic {
-        if let Some(name) = super::suggest::nearest(found, known) {
+        if let Some(name) = sim_base::suggest::nearest(found, known) {
             self.suggestion = Some(format!("did you mean {name:?}?"));
         }
         self

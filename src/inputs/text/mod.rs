@@ -8,5 +8,4 @@ pub mod node;
 pub mod override_error;
 pub mod path;
 pub mod print;
-pub mod suggest;
 pub mod yaml;

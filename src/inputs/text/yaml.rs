@@ -28,11 +28,29 @@ pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
         let error = FileTextError::TooLarge { bytes, limit: TEXT_MAX };
         return Err(error.in_file(&source.file).into());
     }
+    if let Some(error) = leading_tab(source) {
+        return Err(error.into());
+    }
     on_own_stack(|| {
         let documents: Vec<YamlNode> =
             serde_yaml::from_multiple_with_options(&source.text, options()).map_err(|e| explain(source, &e))?;
         let documents = without_added_break(documents, &source.text);
         Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
+    })
+}
+
+/// Returns an error if the first line with content begins with a tab, which YAML does not allow as indentation. The
+/// parser would read it as a space. JSON may be indented with tabs.
+fn leading_tab(source: &SourceText) -> Option<Diagnostic> {
+    let mut lines = source.text.lines().enumerate();
+    let (i, line) = lines.find(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
+    let content = line.trim_start();
+    let has_tab = line[..line.len() - content.len()].contains('\t') && !content.starts_with(['{', '[']);
+    has_tab.then(|| {
+        let at = SourcePosition { line: i as u32 + 1, column: 1, len: 1, ..SourcePosition::default() };
+        let mut error = Diagnostic::at(source, at, "the line begins with a tab, and YAML is indented with spaces");
+        error.suggest("remove the tab");
+        error
     })
 }
 

@@ -3,7 +3,7 @@
 use super::row::BenchRow;
 use serde::{Deserialize, Serialize};
 use sim_base::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub const SCHEMA: &str = "jobset-sim/bench-ttr/v1";
 
@@ -15,11 +15,15 @@ pub struct BaselineReport {
     pub version: String,
     pub rows: Vec<BenchRow>,
     pub not_run: Vec<String>,
+    /// By case: the fields of the inputs of a scenario of the user.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl BaselineReport {
     pub fn new(rows: Vec<BenchRow>, not_run: Vec<String>) -> BaselineReport {
-        BaselineReport { schema: SCHEMA.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), rows, not_run }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        BaselineReport { schema: SCHEMA.to_owned(), version, rows, not_run, inputs: BTreeMap::new() }
     }
 
     /// Formats the report as JSON with one row per line, so that changed rows are lines of a diff.
@@ -27,8 +31,12 @@ impl BaselineReport {
         let rows: Result<Vec<String>, String> = self.rows.iter().map(line).collect();
         let not_run = line(&self.not_run)?;
         let (schema, version) = (line(&self.schema)?, line(&self.version)?);
+        let inputs = match self.inputs.is_empty() {
+            true => String::new(),
+            false => format!("\"inputs\":{},", line(&self.inputs)?),
+        };
         Ok(format!(
-            "{{\"schema\":{schema},\"version\":{version},\"notRun\":{not_run},\"rows\":[\n{}\n]}}\n",
+            "{{\"schema\":{schema},\"version\":{version},\"notRun\":{not_run},{inputs}\"rows\":[\n{}\n]}}\n",
             rows?.join(",\n")
         ))
     }
@@ -51,6 +59,48 @@ impl BaselineReport {
 /// Formats a value as JSON without line breaks.
 fn line<T: Serialize>(value: &T) -> Result<String, String> {
     serde_json::to_string(value).map_err(|e| e.to_string())
+}
+
+/// The changed inputs of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedInputs {
+    pub case: String,
+    /// Each changed field with its values, such as `moe.yaml: spec.suspend true -> false`.
+    pub fields: Vec<String>,
+    /// True if a row of the case differs from the baseline.
+    pub has_effect: bool,
+}
+
+impl ChangedInputs {
+    /// Formats the changes as a sentence.
+    pub fn text(&self) -> String {
+        let effect = if self.has_effect { "" } else { "; without an effect on its rows" };
+        format!("changed inputs of {}: {}{effect}", self.case, self.fields.join(", "))
+    }
+}
+
+/// Maximum number of changed fields that are listed.
+const FIELDS: usize = 10;
+
+/// Returns the changed inputs by case. Baselines of earlier versions do not contain inputs.
+pub fn changed_inputs(now: &BaselineReport, before: &BaselineReport) -> Vec<ChangedInputs> {
+    let moved = moved(now, before);
+    let changes = now.inputs.iter().filter_map(|(case, fields)| {
+        let old = before.inputs.get(case)?;
+        let names: BTreeSet<&String> = fields.keys().chain(old.keys()).collect();
+        let differing = names.into_iter().filter(|name| fields.get(*name) != old.get(*name));
+        let value = |of: Option<&String>| of.map_or("(absent)".to_owned(), |v| v.chars().take(60).collect());
+        let mut all: Vec<String> =
+            differing.map(|name| format!("{name} {} -> {}", value(old.get(name)), value(fields.get(name)))).collect();
+        let more = all.len().saturating_sub(FIELDS);
+        if more > 0 {
+            all.truncate(FIELDS);
+            all.push(format!("{more} more"));
+        }
+        let has_effect = moved.iter().any(|m| m.row.key.case == *case);
+        (!all.is_empty()).then(|| ChangedInputs { case: case.clone(), fields: all, has_effect })
+    });
+    changes.collect()
 }
 
 /// A row that differs from the baseline.

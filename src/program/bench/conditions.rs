@@ -5,7 +5,7 @@
 
 use super::BaselineReport;
 use super::against::moved;
-use super::row::{BenchRow, BenchSample};
+use super::row::{BenchKey, BenchRow, BenchSample};
 use super::selection::MissingRows;
 use sim_analysis::metrics::Phase;
 use sim_base::condition::{ConditionLimit, ConditionVerdict, FieldCondition};
@@ -17,6 +17,8 @@ const STATISTICS: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
 const ALL_ROWS: &str = ".all";
 const COUNTS: [&str; 6] = ["rows.stuck", "rows.changed", "rows.slower", "rows.faster", "rows.new", MISSING];
 const MISSING: &str = "rows.missing";
+/// Counts of rows whose times differ from the baseline.
+const COMPARING: [&str; 3] = ["rows.changed", "rows.slower", "rows.faster"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedConditions {
@@ -99,6 +101,26 @@ pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), Strin
     } else {
         Ok(())
     }
+}
+
+/// Returns an error for a condition that compares rows with different numbers of replications. `rows` are the rows of
+/// this run, which have `seeds` replications each.
+pub fn comparable(
+    condition: &FieldCondition, before: &BaselineReport, (rows, seeds): (&[BenchKey], u64),
+) -> Result<(), String> {
+    let (first, name) = metric(&condition.name);
+    let counts_changes = matches!(gate_metric(name), Some(GateMetric::Count(name)) if COMPARING.contains(&name));
+    if !condition.is_relative() && !counts_changes {
+        return Ok(());
+    }
+    let compared = before.rows.iter().filter(|row| begins_with(&row.key.text(), first) && rows.contains(&row.key));
+    let other = compared.map(|row| row.samples().len() as u64).find(|n| *n != seeds);
+    other.map_or(Ok(()), |n| {
+        Err(format!(
+            "--fail-if {:?} cannot be checked: the baseline has {n} replications per row, and this run has {seeds}; use --seeds {n}",
+            condition.text()
+        ))
+    })
 }
 
 /// Splits `drain/5000:ttr` into the first parts of the rows' names and the metric.

@@ -1,11 +1,10 @@
 //! The suite as JUnit XML: one test per row, and one per condition that is not evaluated per row. The failure of a row
 //! states the value and the phases before and after.
 
-use super::against::MovedRow;
+use super::against::{ChangedInputs, MovedRow, changed_inputs};
 use super::conditions::{BaselineComparison, CheckedConditions};
 use super::print;
 use super::row::BenchRow;
-use sim_analysis::format::exact_seconds;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -14,15 +13,17 @@ type JunitFailure = (String, String);
 
 pub fn xml(reports: &BaselineComparison<'_>, checked: &[CheckedConditions]) -> String {
     let mut cases: Vec<(String, Vec<JunitFailure>)> = Vec::new();
+    let inputs = reports.before.map(|before| changed_inputs(reports.now, before)).unwrap_or_default();
     for row in &reports.now.rows {
         let name = row.key.text();
-        let time = row.ttr_ns.map_or(0.0, |ns| ns as f64 / 1e9);
+        let time = seconds(row.ttr_ns.unwrap_or(0));
         let before = reports.before.and_then(|b| b.find(row));
         let mut failures = Vec::new();
         for c in checked {
             let values = c.rows.iter().filter(|(row, _)| *row == name);
             failures.extend(
-                values.map(|(_, v)| (format!("{}: {}", c.condition, print::value(c, *v)), phases(row, before))),
+                values
+                    .map(|(_, v)| (format!("{}: {}", c.condition, print::value(c, *v)), phases(row, before, &inputs))),
             );
             let missing = c.missing.iter().filter(|(row, _)| *row == name);
             failures.extend(missing.map(|(_, reason)| (format!("{}: {reason}", c.condition), String::new())));
@@ -57,13 +58,25 @@ fn attributes(class: &str, name: &str) -> String {
     format!("classname=\"{}\" name=\"{}\"", escaped(class), escaped(name))
 }
 
-/// Formats the change of a row, and the seconds of each phase before and after.
-fn phases(row: &BenchRow, before: Option<&BenchRow>) -> String {
+/// Formats nanoseconds as seconds with three decimals.
+fn seconds(nanos: u64) -> String {
+    format!("{:.3}", nanos as f64 / 1e9)
+}
+
+/// Formats the change of a row, the changed inputs, and the seconds of each phase before and after.
+fn phases(row: &BenchRow, before: Option<&BenchRow>, inputs: &[ChangedInputs]) -> String {
     let mut out = String::new();
     if let Some(before) = before {
         let _ = writeln!(out, "{}", print::change(&MovedRow::new(row, before)));
     }
-    let seconds = |row: &BenchRow, name: &str| exact_seconds(u128::from(row.phases_ns.get(name).copied().unwrap_or(0)));
+    for inputs in inputs.iter().filter(|inputs| inputs.case == row.key.case) {
+        let _ = writeln!(out, "{}", inputs.text());
+    }
+    // Phases of a run that never recovers do not explain why.
+    if row.ttr_ns.is_none() {
+        return out;
+    }
+    let seconds = |row: &BenchRow, name: &str| seconds(row.phases_ns.get(name).copied().unwrap_or(0));
     let names = row.phases_ns.keys().chain(before.iter().flat_map(|b| b.phases_ns.keys()));
     for name in names.collect::<BTreeSet<_>>() {
         let old = before.map_or(String::new(), |b| format!("{} s before, ", seconds(b, name)));
@@ -77,12 +90,17 @@ fn case(out: &mut String, head: &str, failures: &[JunitFailure]) {
         let _ = writeln!(out, "    <testcase {head}/>");
         return;
     }
+    // Many readers of JUnit accept only one failure per test.
     let _ = writeln!(out, "    <testcase {head}>");
-    for (message, details) in failures {
-        let lines: Vec<String> = details.lines().map(escaped).collect();
-        let (message, details) = (escaped(message), lines.join("\n"));
-        let _ = writeln!(out, "      <failure message=\"{message}\">{details}</failure>");
+    let messages: Vec<String> = failures.iter().map(|(message, _)| escaped(message)).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for line in failures.iter().flat_map(|(_, details)| details.lines()).map(escaped) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
     }
+    let (message, details) = (messages.join("; "), lines.join("\n"));
+    let _ = writeln!(out, "      <failure message=\"{message}\">{details}</failure>");
     let _ = writeln!(out, "    </testcase>");
 }
 

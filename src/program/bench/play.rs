@@ -4,14 +4,18 @@ use super::BenchSetting;
 use super::row::{BenchKey, BenchRow};
 use super::scene;
 use super::suite::BenchCombination;
+use serde_json::Value;
 use sim_analysis::experiment::parallel::in_parallel_with;
 use sim_analysis::experiment::{LimitSink, ReplicationLimits, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ScenarioSpec;
+use sim_base::fnv;
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
-use sim_inputs::LoadedScenario;
+use sim_inputs::{LoadedScenario, SourceText};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row to simulate.
@@ -67,6 +71,53 @@ pub fn key(entry: &BenchEntry) -> BenchKey {
             preset: row.plane.preset.clone(),
             kubernetes: row.plane.kubernetes.clone(),
         },
+    }
+}
+
+/// Returns the fields of the inputs of each scenario of the user, by case. An input with many fields is represented by
+/// a hash.
+pub fn input_fields(entries: &[BenchEntry], sets: &[BenchSetting]) -> BTreeMap<String, BTreeMap<String, String>> {
+    const FIELDS_MAX: usize = 2_000;
+    let mut all: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for entry in entries {
+        let BenchEntry::Own(loaded) = entry else {
+            continue;
+        };
+        let mut fields: BTreeMap<String, String> =
+            sets.iter().map(|(path, value)| (format!("--set {path}"), value.clone())).collect();
+        for (name, text) in &loaded.inputs {
+            let file = Path::new(name).file_name().map_or(name.clone(), |file| file.to_string_lossy().into_owned());
+            let source = SourceText { file: name.clone(), text: text.clone() };
+            let mut own = BTreeMap::new();
+            for (i, document) in sim_inputs::documents(&source).unwrap_or_default().iter().enumerate() {
+                let place = if i == 0 { format!("{file}: ") } else { format!("{file} ({}): ", i + 1) };
+                add_fields(document, &place, "", &mut own);
+            }
+            if own.is_empty() || own.len() > FIELDS_MAX {
+                own = [(file, format!("{:016x}", fnv::fnv1a(text.bytes())))].into();
+            }
+            fields.extend(own);
+        }
+        all.insert(key(entry).case, fields);
+    }
+    all
+}
+
+fn add_fields(value: &Value, place: &str, path: &str, to: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            let separator = if path.is_empty() { "" } else { "." };
+            fields.iter().for_each(|(name, value)| add_fields(value, place, &format!("{path}{separator}{name}"), to));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, value)| add_fields(value, place, &format!("{path}[{i}]"), to));
+        }
+        Value::String(text) => {
+            to.insert(format!("{place}{path}"), text.clone());
+        }
+        other => {
+            to.insert(format!("{place}{path}"), other.to_string());
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The suite as text, CSV and Markdown: times by case, strategy and size, and changes.
 
-use super::against::{BaselineReport, MovedRow, moved, signed};
+use super::against::{BaselineReport, MovedRow, changed_inputs, moved, signed};
 use super::conditions::{BaselineComparison, CheckedConditions};
 use super::row::BenchRow;
 use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
@@ -21,6 +21,11 @@ pub fn text(reports: &BaselineComparison<'_>, checked: &[CheckedConditions], sty
         let _ = writeln!(out, "{}", style.bold(&plane));
         table(&mut out, &rows, style);
         out.push('\n');
+    }
+    for row in report.rows.iter().filter(|row| row.ttr_ns.is_none()).take(WORST) {
+        if let Some(reason) = &row.reason {
+            let _ = writeln!(out, "  {}: never: {reason}", row.key.text());
+        }
     }
     if let Some(before) = reports.before {
         changes(&mut out, report, before);
@@ -130,6 +135,9 @@ fn changes(out: &mut String, now: &BaselineReport, before: &BaselineReport) {
     for m in all.iter().take(WORST) {
         let _ = writeln!(out, "  {}", change(m));
     }
+    for inputs in changed_inputs(now, before) {
+        let _ = writeln!(out, "  {}", inputs.text());
+    }
     if all.len() > WORST {
         let _ = writeln!(out, "  and {} more", thousands((all.len() - WORST) as u64));
     }
@@ -143,6 +151,12 @@ pub fn change(m: &MovedRow<'_>) -> String {
         let percent = m.share() * 100.0;
         let _ = write!(text, " ({}, {percent:+.2} %)", signed(change, seconds));
     }
+    // Phases of a run that never recovers do not explain why.
+    if m.row.ttr_ns.is_none() {
+        let reason = m.row.reason.as_deref().unwrap_or("not all pods became ready again");
+        let _ = write!(text, ": {reason}");
+        return text;
+    }
     if let Some((phase, by)) = &m.phase {
         let _ = write!(text, "; phase {phase} {}", signed(*by, seconds));
     }
@@ -153,7 +167,10 @@ pub fn change(m: &MovedRow<'_>) -> String {
 }
 
 pub fn value(c: &CheckedConditions, value: f64) -> String {
-    if c.is_share { format!("{:+.3} %", value * 100.0) } else { format!("{value}") }
+    match c.is_share {
+        true => format!("{:+.3} %", value * 100.0),
+        false => format!("{}", (value * 1e3).round() / 1e3),
+    }
 }
 
 /// Formats the result of a condition.
@@ -211,7 +228,13 @@ pub fn markdown(reports: &BaselineComparison<'_>, checked: &[CheckedConditions])
         for (row, reason) in missing.iter().take(WORST) {
             let _ = writeln!(out, "- {}: {reason}", for_markdown(row));
         }
-        if !missing.is_empty() {
+        for inputs in changed_inputs(report, before) {
+            let _ = writeln!(out, "- {}", for_markdown(&inputs.text()));
+        }
+        for m in all.iter().filter(|m| m.row.ttr_ns.is_none()).take(WORST) {
+            let _ = writeln!(out, "- {}", for_markdown(&change(m)));
+        }
+        if !out.ends_with("\n\n") {
             out.push('\n');
         }
         if !all.is_empty() {

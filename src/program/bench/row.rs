@@ -38,6 +38,9 @@ pub struct BenchRow {
     pub phases_ns: BTreeMap<String, u64>,
     /// Time on the critical path by wait reason.
     pub waits_ns: BTreeMap<String, u64>,
+    /// The reason why the run never recovers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Digest of all records of the run.
     pub digest: String,
     /// The replications in order; empty if there is only one.
@@ -77,6 +80,7 @@ impl BenchRow {
             restarts: restarts.len(),
             phases_ns: phases,
             waits_ns: waits,
+            reason: if ttr.is_none() { never_reason(replication) } else { None },
             digest: format!("{:016x}", replication.outcome.digest),
             replications: Vec::new(),
         }
@@ -127,6 +131,17 @@ impl BenchSample {
             phase => seconds(self.phases_ns.get(phase).copied().unwrap_or(0)),
         }
     }
+}
+
+/// Returns why a run never recovers, in the words of `run`.
+fn never_reason(replication: &SimulatedReplication) -> Option<String> {
+    if let Some(failed) = replication.view(0, &[]).failed_jobsets().first() {
+        return Some(failed.headline());
+    }
+    let (blocked, unfinished) = replication.outcome.blocked_and_unfinished();
+    let sentence = blocked.into_iter().chain(unfinished).next();
+    let no_restart = || replication.folded.restarts.is_empty().then(|| "no restart".to_owned());
+    sentence.or_else(no_restart)
 }
 
 fn add_phases(sums: &mut BTreeMap<String, u64>, restart: &RestartMetrics) {

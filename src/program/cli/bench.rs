@@ -1,5 +1,6 @@
 //! `bench ttr`: the standard restart-latency suite and its comparison with a baseline.
 
+use crate::bench::against::changed_inputs;
 use crate::bench::play::{self, BenchEntry};
 use crate::bench::suite::{BenchSuite, RowFilter};
 use crate::bench::{BaselineReport, BenchRow, conditions, junit, print, scene};
@@ -93,16 +94,21 @@ pub fn cli(args: &BenchArgs) -> Result<u8, CommandFailure> {
 fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     let mut conditions = fail_if::read(&args.fail_if)?;
     if let Some(path) = &args.gates {
-        conditions.extend(sim_inputs::read_gates(path)?);
+        let known = |condition: &FieldCondition| conditions::known(condition, args.against.is_some());
+        conditions.extend(sim_inputs::read_gates(path, &known)?);
     }
     conditions::add_default(&mut conditions, args.against.is_some());
     for condition in &conditions {
         conditions::known(condition, args.against.is_some())?;
     }
     let before = args.against.as_deref().map(baseline).transpose()?;
-    notice_replications(before.as_ref(), args.seeds);
     let suite = BenchSuite::shipped();
     let entries = entries(args, &suite)?;
+    let keys: Vec<_> = entries.iter().map(play::key).collect();
+    if let Some(before) = &before {
+        conditions.iter().try_for_each(|c| conditions::comparable(c, before, (&keys, args.seeds)))?;
+    }
+    notice_replications(before.as_ref(), args.seeds);
     let limits = interrupt::limits();
     let n = entries.len();
     let total = n as u64 * args.seeds;
@@ -118,7 +124,8 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     }
     let finished = rows.len();
     let not_run = if args.scenarios.is_empty() { suite.not_run } else { Vec::new() };
-    let report = BaselineReport::new(rows, not_run);
+    let mut report = BaselineReport::new(rows, not_run);
+    report.inputs = play::input_fields(&entries, &args.sets);
     let missing = before.as_ref().map(|before| selection(args).missing(&report, before));
     let reports = BaselineComparison { now: &report, before: before.as_ref(), missing: missing.unwrap_or_default() };
     let check = |c: &FieldCondition| conditions::check(c, &reports);
@@ -138,6 +145,8 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     if args.format != TableFormat::Text {
         failed.clone().for_each(|c| output::notice(&print::verdict(c)));
         worst(&report, before.as_ref(), failed.clone().count() > 0);
+        let inputs = before.iter().flat_map(|before| changed_inputs(&report, before));
+        inputs.for_each(|inputs| output::notice(&inputs.text()));
     }
     Ok(if failed.count() > 0 { GATE_FAILED } else { 0 })
 }

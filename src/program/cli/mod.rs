@@ -30,9 +30,11 @@ mod topology;
 mod validate;
 mod why;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind as UsageError};
 use clap::{CommandFactory, Parser};
 use command_line::{CommandLine, TopLevelCommand};
 use failure::CommandFailure;
+use sim_analysis::format::thousands;
 use sim_base::escape::for_terminal;
 use sim_inputs::text::diagnostic::shortened;
 use std::io::ErrorKind;
@@ -79,8 +81,9 @@ pub fn main() -> ExitCode {
 /// Prints the error of the argument parser and exits. The error quotes the arguments, so control characters are
 /// escaped.
 fn wrong_usage(refused: &clap::Error) -> ! {
-    let text = refused.render().to_string();
-    if for_terminal(&text, false) == text {
+    let plain = refused.render().to_string();
+    let text = usage_text(refused, &plain);
+    if for_terminal(&text, false) == text && text == plain {
         let printed = refused.print();
         // The texts of `--help` and `--version` are results: a failure to write them must be reported.
         match printed.err().filter(|e| e.kind() != ErrorKind::BrokenPipe) {
@@ -93,6 +96,34 @@ fn wrong_usage(refused: &clap::Error) -> ! {
     }
     output::notice(text.trim_end());
     std::process::exit(refused.exit_code())
+}
+
+/// Replaces messages of the argument parser that do not say what to write.
+fn usage_text(refused: &clap::Error, text: &str) -> String {
+    let mut text = text.replace("invalid digit found in string", "expected a whole number of at least 0");
+    text = text.replace("cannot parse integer from empty string", "expected a whole number");
+    // The parser prints a range as `0 is not in 1..=10000000`.
+    if let Some((before, rest)) = text.split_once(" is not in ")
+        && let Some((low, rest)) = rest.split_once("..=")
+    {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (high, after) = rest.split_at(digits);
+        let number = before.rsplit(' ').next().unwrap_or_default();
+        let lead = before.strip_suffix(number).unwrap_or(before);
+        let high = high.parse().map_or(high.to_owned(), thousands);
+        text = format!("{lead}expected a whole number from {low} to {high}{after}");
+    }
+    let unknown = match refused.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(name)) if refused.kind() == UsageError::UnknownArgument => name.as_str(),
+        _ => "",
+    };
+    if matches!(unknown, "--strategy" | "--strategies") {
+        let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("tip: ")).collect();
+        lines.insert(1, "\n  tip: --set spec.failurePolicy.restartStrategy=NAME sets the strategy, `compare --strategies NAMES` compares several");
+        // The usage names the option that the parser suggested.
+        text = lines.join("\n").replace("\n\n\n", "\n\n").replace(" --trace <TRACE>", "");
+    }
+    text
 }
 
 fn dispatch(command: &TopLevelCommand) -> Result<u8, CommandFailure> {

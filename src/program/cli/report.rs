@@ -22,7 +22,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Write an HTML page to this file
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Write Markdown to this file, and its charts to a directory next to it
     #[arg(long, value_name = "FILE")]
@@ -75,6 +75,9 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         (&args.perfetto, &["perfetto-trace", "pftrace"]),
         (&args.openmetrics, &["om", "prom", "txt"]),
     ];
+    if request.iter().all(|(path, _)| path.is_none()) {
+        bail!("report needs an output file: --html FILE, --md FILE, --perfetto FILE or --openmetrics FILE");
+    }
     for (path, endings) in request {
         let ending = path.as_ref().and_then(|p| p.extension()?.to_str());
         if let Some(path) = path

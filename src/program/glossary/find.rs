@@ -50,6 +50,8 @@ impl Glossary {
             }
         }
         self.add_same(&mut matching.entries, &word);
+        self.add_fields(&mut matching.entries, &word);
+        matching.entries.sort_by_key(|e| rank(e));
         if matching.entries.is_empty() {
             matching.near = self.near(&word);
         }
@@ -76,6 +78,19 @@ impl Glossary {
             if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
                 entries.push(entry);
             }
+        }
+    }
+
+    /// Adds the fields whose path ends with the word, unless the name is common: `maxRestarts` is a field of the
+    /// manifest and a key of outputs.
+    fn add_fields<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
+        const FIELDS_MAX: usize = 3;
+        let is_named = |e: &&GlossaryEntry| e.kind == FIELD && paths(e).any(|p| ends_in(&folded(p), word));
+        let fields: Vec<&GlossaryEntry> = self.entries.iter().filter(is_named).collect();
+        if !entries.is_empty() && fields.len() <= FIELDS_MAX {
+            let is_new = |field: &&GlossaryEntry| !entries.iter().any(|known| std::ptr::eq(*known, *field));
+            let new: Vec<&GlossaryEntry> = fields.into_iter().filter(is_new).collect();
+            entries.extend(new);
         }
     }
 
@@ -125,6 +140,20 @@ impl Glossary {
 
 /// Kinds whose texts are lists of rules. Their rules do not count as citations.
 const SWEEPING: [&str; 3] = ["rules", "section", "file"];
+
+const FIELD: &str = "field";
+
+/// Returns the position of an entry among the meanings of a word: fields of manifests, other fields, terms, metrics,
+/// and then the rest.
+fn rank(entry: &GlossaryEntry) -> u8 {
+    match entry.kind.as_str() {
+        FIELD if entry.of == "a JobSet manifest" => 0,
+        FIELD => 1,
+        _ if entry.is_term() => 2,
+        "metric" => 3,
+        _ => 4,
+    }
+}
 
 /// Normalizes a term: removes leading dashes, indexes and backticks, and converts it to lower case, so that
 /// `rules[0].action` equals `rules[].action`.

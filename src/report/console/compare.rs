@@ -13,7 +13,7 @@ use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison,
     VariantEstimates, is_by_cause,
 };
-use sim_analysis::format::{column, count, wrap};
+use sim_analysis::format::{column, count, percent, wrap};
 use sim_base::stats::StatisticalWarning;
 use std::fmt::Write;
 
@@ -35,7 +35,11 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
     }
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", title(all, style));
-    for line in wrap(&conclusion(all), style.width) {
+    let request = match selection {
+        MetricSelection::Named(names) => names,
+        MetricSelection::Main | MetricSelection::All => &[],
+    };
+    for line in wrap(&conclusion(all, request), style.width) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
@@ -45,6 +49,9 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
     out.push('\n');
     if let MetricSelection::Named(names) = selection {
         names.iter().for_each(|name| write_metric(&mut out, all, name, style));
+        for note in multiplicity_note(all).into_iter().chain(sequential_note(all, names)) {
+            let _ = writeln!(out, "{}", wrap(&note, style.width - 2).join("\n  "));
+        }
         return out;
     }
     let (different, same) = split_by_difference(all);
@@ -57,7 +64,7 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
             None => write_metric(&mut out, all, metric, style),
         }
     }
-    for line in caveats(all, &same) {
+    for line in multiplicity_note(all).into_iter().chain(caveats(all, &same)) {
         let _ = writeln!(out, "{}", wrap(&line, style.width - 2).join("\n  "));
     }
     out
@@ -203,20 +210,16 @@ fn difference(p: &PairedEstimate) -> String {
 }
 
 fn verdict(p: &PairedEstimate) -> String {
-    match (p.verdict, p.needed) {
-        (CompareVerdict::A, _) => format!("{} is better", p.a),
-        (CompareVerdict::B, _) => format!("{} is better", p.b),
-        (CompareVerdict::NoDifference, _) => "no difference".to_owned(),
-        (CompareVerdict::CompletesLess, _) => {
+    match p.verdict {
+        CompareVerdict::A => format!("{} is better", p.a),
+        CompareVerdict::B => format!("{} is better", p.b),
+        CompareVerdict::NoDifference => "no difference".to_owned(),
+        CompareVerdict::CompletesLess => {
             let [a, b] = p.completed.unwrap_or_default();
             let (less, fewer, more) = if a < b { (&p.a, a, b) } else { (&p.b, b, a) };
             format!("not comparable: {less} completes only {fewer} against {more} replications")
         }
-        (CompareVerdict::Inconclusive, Some(needed)) if needed > p.difference.n => {
-            let more = count((needed - p.difference.n) as u64, "more replication");
-            format!("inconclusive; about {more} needed")
-        }
-        (CompareVerdict::Inconclusive, _) => "inconclusive".to_owned(),
+        CompareVerdict::Inconclusive => "inconclusive".to_owned(),
     }
 }
 
@@ -300,13 +303,17 @@ fn deciding_metric(all: &VariantComparison) -> Option<&str> {
     if has_running(all) {
         ranked.retain(|metric| !grows_until_end(metric));
     }
-    ranked.retain(|metric| ranked_pairs(all, metric).iter().any(|p| p.verdict != CompareVerdict::NoDifference));
+    ranked.retain(|metric| has_difference(&ranked_pairs(all, metric)));
     let headline = HEADLINES.iter().find_map(|headline| {
         let decides = |metric: &str| *headline != "completed" || winner(all, metric).is_some();
         let mut own = ranked.iter();
         own.find(|metric| is_headline_metric(metric, headline) && decides(metric))
     });
     headline.or(ranked.first()).copied()
+}
+
+fn has_difference(pairs: &[&PairedEstimate]) -> bool {
+    pairs.iter().any(|p| p.verdict != CompareVerdict::NoDifference)
 }
 
 /// Returns a sentence that states in how many replications of each variant the JobSet fails or is blocked; `None` if
@@ -330,42 +337,110 @@ pub(crate) fn failures(all: &VariantComparison) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{job} {}.", parts.join("; it ")))
 }
 
-/// Returns the conclusion: failures, and the best variant and its margin, or that no variant is best.
-pub fn conclusion(all: &VariantComparison) -> String {
-    let ranking = ranking(all);
+/// Returns the conclusion: failures, and the best variant and its margin, or that no variant is best. It is about the
+/// requested metrics, otherwise about the most relevant one in which the variants differ.
+pub fn conclusion(all: &VariantComparison, request: &[String]) -> String {
+    let ranking = match request {
+        [] => ranking(all),
+        metrics => requested_rankings(all, metrics),
+    };
     failures(all).map_or(ranking.clone(), |failures| format!("{failures} {ranking}"))
 }
 
 fn ranking(all: &VariantComparison) -> String {
     let Some(metric) = deciding_metric(all) else {
-        let (differing, _) = split_by_difference(all);
-        let is_ranked = |metric: &&str| !(has_running(all) && grows_until_end(metric));
-        let text = if differing.is_empty() {
-            "The variants do not differ in any metric."
-        } else if differing.iter().any(is_ranked) {
-            "No metric has values for two variants in the same replication."
-        } else {
-            ONLY_END_TIME_DIFFERS
-        };
-        return text.to_owned();
+        return without_ranking(all).to_owned();
     };
-    let pairs = ranked_pairs(all, metric);
-    let mut text = match winner(all, metric) {
-        Some(name) => describe_best(all, name, metric, &pairs),
-        None => describe_unbeaten(all, metric, &pairs),
-    };
-    if metric != "completed" {
-        text.insert_str(0, &completion_losses(all));
-    }
-    if estimates(all, metric).any(|(_, e)| e.excluded() > 0) {
-        text.push_str(
-            " Replications without completed work have the worst value in quantiles and are excluded from means.",
-        );
-    }
-    text
+    let losses = if metric == "completed" { String::new() } else { completion_losses(all) };
+    let excluded = excluded_sentence(all, &[metric]);
+    format!("{losses}{}{excluded}", describe_metric(all, metric, true))
 }
 
-fn describe_best(all: &VariantComparison, name: &str, metric: &str, pairs: &[&PairedEstimate]) -> String {
+/// Returns a sentence for each requested metric.
+fn requested_rankings(all: &VariantComparison, request: &[String]) -> String {
+    let names: Vec<&str> = request.iter().map(String::as_str).collect();
+    let losses = if names == ["completed"] { String::new() } else { completion_losses(all) };
+    let sentences: Vec<String> = names.iter().map(|metric| describe_metric(all, metric, false)).collect();
+    format!("{losses}{}{}", sentences.join(" "), excluded_sentence(all, &names))
+}
+
+fn excluded_sentence(all: &VariantComparison, metrics: &[&str]) -> &'static str {
+    let has_excluded = |metric: &&str| metric_estimates(all, metric).any(|e| e.excluded() > 0);
+    if metrics.iter().any(has_excluded) {
+        " Replications without completed work have the worst value in quantiles and are excluded from means."
+    } else {
+        ""
+    }
+}
+
+/// Returns the reason why no metric ranks the variants.
+fn without_ranking(all: &VariantComparison) -> &'static str {
+    let (differing, _) = split_by_difference(all);
+    let pairs = |metric: &str| all.paired.iter().filter(|p| p.metric == metric).collect::<Vec<_>>();
+    let mut metrics = differing.iter().filter(|metric| has_difference(&pairs(metric))).peekable();
+    if metrics.peek().is_some() {
+        return if has_running(all) && metrics.all(|metric| grows_until_end(metric)) {
+            ONLY_END_TIME_DIFFERS
+        } else {
+            "No metric has values for two ranked variants in the same replication."
+        };
+    }
+    if all.paired.is_empty() {
+        return "No metric has values for two variants in the same replication.";
+    }
+    let has_values = |metric: &str| metric_estimates(all, metric).any(|e| e.n > 0);
+    if differing.iter().any(|metric| has_values(metric) && pairs(metric).is_empty()) {
+        "The variants do not differ in any metric that two of them have."
+    } else {
+        "The variants do not differ in any metric."
+    }
+}
+
+/// Describes the ranking of the variants in a metric. A metric that was not requested can be one that the user does not
+/// mean: a variant is not called the best in a ratio if another one does more work.
+fn describe_metric(all: &VariantComparison, metric: &str, is_default: bool) -> String {
+    let pairs = ranked_pairs(all, metric);
+    if pairs.is_empty() {
+        return format!("No two variants have a value of {metric} in the same replication.");
+    }
+    if !has_difference(&pairs) {
+        return format!("The variants do not differ in {metric}.");
+    }
+    let Some(name) = winner(all, metric) else {
+        return describe_unbeaten(all, metric, &pairs);
+    };
+    let more_work = if is_default && is_ratio(metric) { more_productive(all, name) } else { None };
+    describe_best(all, (name, metric), &pairs, more_work)
+}
+
+/// Returns whether a metric is productive time relative to all time, so that it does not grow with the size of a job.
+pub(crate) fn is_ratio(metric: &str) -> bool {
+    ["goodput", "effective_training_ratio"].iter().any(|name| is_headline_metric(metric, name))
+}
+
+/// Metrics of the productive accelerator or node time.
+pub(crate) const PRODUCTIVE: [&str; 2] = ["ledger.productive", "nodeHours.productive_h"];
+
+/// Returns the comparison in productive time in which another variant is better than this one, if there is one.
+fn more_productive<'a>(all: &'a VariantComparison, name: &str) -> Option<&'a PairedEstimate> {
+    let metric = PRODUCTIVE.into_iter().find(|metric| all.metrics.iter().any(|known| known == metric))?;
+    if has_running(all) && grows_until_end(metric) {
+        return None;
+    }
+    let worse = ranked_pairs(all, metric).into_iter().filter(|p| loses(name, p));
+    worse.max_by(|a, b| a.difference.mean.abs().total_cmp(&b.difference.mean.abs()))
+}
+
+fn mean_of(all: &VariantComparison, metric: &str, name: &str) -> String {
+    let matching = estimates(all, metric).find(|(known, _)| *known == name);
+    let mean = matching.and_then(|(_, e)| e.mean);
+    mean.map_or(String::new(), |m| format_metric_value(metric, m))
+}
+
+fn describe_best(
+    all: &VariantComparison, (name, metric): (&str, &str), pairs: &[&PairedEstimate],
+    more_work: Option<&PairedEstimate>,
+) -> String {
     let own = pairs.iter().filter(|p| p.a == name || p.b == name);
     //  The next best variant has the smallest difference.
     let closest = own.min_by(|x, y| x.difference.mean.abs().total_cmp(&y.difference.mean.abs()));
@@ -373,24 +448,60 @@ fn describe_best(all: &VariantComparison, name: &str, metric: &str, pairs: &[&Pa
         return String::new();
     };
     let other = if p.a == name { &p.b } else { &p.a };
-    let mean = |of: &str| {
-        let matching = estimates(all, metric).find(|(name, _)| *name == of);
-        let mean = matching.and_then(|(_, e)| e.mean);
-        mean.map_or(String::new(), |m| format_metric_value(metric, m))
-    };
     //  The interval excludes zero, so both bounds have the same sign.
     let mut bounds = p.difference.ci95.map(f64::abs);
     bounds.sort_by(f64::total_cmp);
     let [difference, low, high] =
         format_metric_row(metric, [p.difference.mean.abs(), bounds[0], bounds[1]].map(Some));
-    format!(
-        "{name} is best in {metric}: mean {} against {} for {other}, the next best; difference {difference} (95 % interval {low} to \
-         {high}, {}).",
-        mean(name),
-        mean(other),
+    let is_best = match more_work {
+        None => format!("is best in {metric}"),
+        Some(_) => format!("has the highest {metric}"),
+    };
+    let mut text = format!(
+        "{name} {is_best}: mean {} against {} for {other}, the next best; difference {difference} (95 % interval {low} \
+         to {high}, {}).",
+        mean_of(all, metric, name),
+        mean_of(all, metric, other),
         count(p.difference.n as u64, "pair")
-    )
+    );
+    if let Some(work) = more_work {
+        let more = if work.a == name { &work.b } else { &work.a };
+        let hours = unit(&work.metric).trim_end_matches("; ");
+        text.push_str(&format!(
+            " This ratio does not include the size of the job: {more} has more productive {hours}, {} against {}.",
+            mean_of(all, &work.metric, more),
+            mean_of(all, &work.metric, name)
+        ));
+    }
+    text
 }
+
+/// Returns the number of comparisons of each metric and their probability of a false difference, if there is more than
+/// one.
+pub(crate) fn multiplicity_note(all: &VariantComparison) -> Option<String> {
+    let m = all.multiplicity?;
+    Some(format!(
+        "{} without correction: equal variants show a false difference per metric in {} of cases.",
+        count(m.pairs as u64, "pair"),
+        percent(m.any_false, 0)
+    ))
+}
+
+/// Returns a note on further replications if the conclusion is inconclusive.
+pub(crate) fn sequential_note(all: &VariantComparison, request: &[String]) -> Option<String> {
+    let is_inconclusive = |metric: &str| {
+        let pairs = ranked_pairs(all, metric);
+        pairs.iter().any(|p| p.verdict == CompareVerdict::Inconclusive)
+    };
+    let any = match request {
+        [] => is_inconclusive(deciding_metric(all)?),
+        metrics => metrics.iter().any(|metric| is_inconclusive(metric)),
+    };
+    any.then(|| INCONCLUSIVE_NOTE.to_owned())
+}
+
+const INCONCLUSIVE_NOTE: &str = "Inconclusive results: adding replications until a difference appears gives false differences in more than 5 % of \
+     the comparisons. Choose --seeds in advance, or a precision with --until, which corrects for repeated looks.";
 
 /// Maximum number of pairs in the conclusion. The tables contain all pairs.
 const MAX_CONCLUSION_PAIRS: usize = 3;
@@ -417,7 +528,7 @@ fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEsti
 
 /// Returns the caveats: metrics without differences, heavy tails, too few replications, warnings.
 fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = sequential_note(all, &[]).into_iter().collect();
     if !same.is_empty() {
         lines.push(format!("Equal in each replication: {}.", same.join(", ")));
     }

@@ -1,13 +1,13 @@
 //! Console output of `sweep`: a conclusion with the best point, and a table per metric that differs between points.
 
-use super::compare::{format_metric_value, missing_value_note, unit};
+use super::compare::{PRODUCTIVE, format_metric_value, is_ratio, missing_value_note, unit};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::sweep_selection::{axis_names, axis_values, point_name, selected_metrics};
 use sim_analysis::experiment::{
-    BetterDirection, MetricEstimate, OutcomeCounts, ReplicationOutcome, better, warnings_of,
+    BetterDirection, MetricEstimate, OutcomeCounts, PairMultiplicity, ReplicationOutcome, better, warnings_of,
 };
-use sim_analysis::format::{column, count, wrap};
+use sim_analysis::format::{column, count, percent, wrap};
 use sim_analysis::sweep::points::short;
 use sim_analysis::sweep::results::BestPoint;
 use sim_analysis::sweep::{SweepIdentity, SweepResults};
@@ -32,7 +32,7 @@ pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], st
         identity.seed
     );
     let _ = writeln!(out, "{}\n", style.bold(&title));
-    for line in wrap(&conclusion(all), style.width) {
+    for line in wrap(&conclusion(all, request), style.width) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
@@ -57,9 +57,9 @@ pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], st
     out
 }
 
-/// Returns the conclusion: the best point in the most relevant metric, and the points for which the difference is
-/// inconclusive.
-pub fn conclusion(all: &SweepResults) -> String {
+/// Returns the conclusion: the best point in the requested metric, otherwise in the most relevant one, and the points
+/// for which the difference is inconclusive.
+pub fn conclusion(all: &SweepResults, request: &[String]) -> String {
     let outcomes = OutcomeCounts::new((0..all.points().count()).flat_map(|p| all.rows(p)).map(|row| row.outcome));
     let failures = [(ReplicationOutcome::Failed, "fails"), (ReplicationOutcome::Blocked, "is blocked")];
     let failures = failures.into_iter().filter(|(outcome, _)| outcomes.get(*outcome) > 0);
@@ -68,16 +68,19 @@ pub fn conclusion(all: &SweepResults) -> String {
     let sentence = |(outcome, verb): (ReplicationOutcome, &str)| {
         format!("The {job} {verb} in {} of {} replications. ", outcomes.get(outcome), outcomes.total())
     };
-    failures.map(sentence).chain([ranking(all)]).collect()
+    failures.map(sentence).chain([ranking(all, request)]).collect()
 }
 
-fn ranking(all: &SweepResults) -> String {
-    let metrics = selected_metrics(all, &[]);
+fn ranking(all: &SweepResults, request: &[String]) -> String {
+    let metrics = selected_metrics(all, request);
     if !all.uncertain_axes().is_empty() {
         return conclusion_with_uncertainty(all, &metrics);
     }
     let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
-        return "The points do not differ in any metric.".to_owned();
+        return match request {
+            [] => "The points do not differ in any metric.".to_owned(),
+            metrics => format!("The points do not differ in {}.", metrics.join(", ")),
+        };
     };
     let e = all.estimate(best.point, &best.metric);
     let format_value = |v: f64| format_metric_value(&best.metric, v);
@@ -87,24 +90,71 @@ fn ranking(all: &SweepResults) -> String {
         }
         _ => String::new(),
     };
-    let mut text = format!(
-        "{} is best in {}: mean {}{interval}",
-        point_name(all, best.point),
-        best.metric,
-        format_value(e.mean.unwrap_or(f64::NAN))
-    );
-    match best.inconclusive.as_slice() {
-        [] => text.push_str("; every other point is worse in paired differences."),
-        others => {
-            let names = others.iter().take(NAMED).map(|p| point_name(all, *p));
-            let mut names: Vec<String> = names.collect();
-            if others.len() > NAMED {
-                names.push(format!("{} more", others.len() - NAMED));
-            }
-            let _ = write!(text, "; inconclusive against: {}.", names.join("; "));
+    let (name, mean) = (point_name(all, best.point), format_value(e.mean.unwrap_or(f64::NAN)));
+    let side = match best.better {
+        BetterDirection::Higher => "highest",
+        BetterDirection::Lower => "lowest",
+    };
+    if !all.has_replications() {
+        return format!(
+            "One replication does not rank the points; {name} has the {side} {}: {mean}. Use --seeds.",
+            best.metric
+        );
+    }
+    let more_work = if request.is_empty() && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
+    let is_best = best.inconclusive.is_empty() && best.equal.is_empty() && more_work.is_none();
+    let mut text = match is_best {
+        true => format!("{name} is best in {}: mean {mean}{interval}", best.metric),
+        false => format!("{name} has the {side} mean of {}: {mean}{interval}", best.metric),
+    };
+    let named = |points: &[usize]| {
+        let mut names: Vec<String> = points.iter().take(NAMED).map(|p| point_name(all, *p)).collect();
+        if points.len() > NAMED {
+            names.push(format!("{} more", points.len() - NAMED));
         }
+        names.join("; ")
+    };
+    if best.inconclusive.is_empty() && best.equal.is_empty() {
+        text.push_str("; every other point is worse in paired differences");
+    }
+    if !best.equal.is_empty() {
+        let _ = write!(text, "; no difference from: {}", named(&best.equal));
+    }
+    if !best.inconclusive.is_empty() {
+        let _ = write!(text, "; inconclusive against: {}", named(&best.inconclusive));
+    }
+    text.push('.');
+    if let Some((metric, other)) = more_work {
+        let value = |point: usize| format_metric_value(metric, all.means(metric)[point].unwrap_or(f64::NAN));
+        let _ = write!(
+            text,
+            " This ratio does not include the size of the job: {} has the most productive {}, {} against {}.",
+            point_name(all, other),
+            unit(metric).trim_end_matches("; "),
+            value(other),
+            value(best.point)
+        );
     }
     text
+}
+
+/// Returns the point with the most productive time and its metric, if it has significantly more than this point.
+fn more_productive(all: &SweepResults, point: usize) -> Option<(&'static str, usize)> {
+    let most = |metric: &'static str| Some((metric, all.best(metric)?));
+    let (metric, most) = PRODUCTIVE.into_iter().find_map(most)?;
+    let is_similar = most.point == point || most.inconclusive.contains(&point) || most.equal.contains(&point);
+    (!is_similar && all.means(metric)[point].is_some()).then_some((metric, most.point))
+}
+
+/// Returns the note on the number of comparisons, if there is more than one.
+pub(crate) fn multiplicity_note(all: &SweepResults) -> Option<String> {
+    let n = all.points().count();
+    let m = PairMultiplicity::of_choices(n).filter(|_| all.has_replications())?;
+    Some(format!(
+        "The paired differences of {} are not corrected for their number. If all points were equal, {} of such sweeps would show a worse point in a metric.",
+        count(n as u64, "point"),
+        percent(m.any_false, 0)
+    ))
 }
 
 /// Maximum number of combinations of uncertain values in a conclusion.
@@ -135,19 +185,25 @@ fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String
     }
     let best = all.best_choices(metric);
     let choice = |b: &BestPoint| axis_values(all, b.point, |axis| !is_uncertain(axis));
-    let others = |b: &BestPoint| match b.inconclusive.len() {
-        0 => String::new(),
-        n => format!(", inconclusive against {}", count(n as u64, "other choice")),
+    let others = |b: &BestPoint| {
+        let similar = [("no difference from", b.equal.len()), ("inconclusive against", b.inconclusive.len())];
+        let similar = similar.into_iter().filter(|(_, n)| *n > 0);
+        similar.map(|(how, n)| format!(", {how} {}", count(n as u64, "other choice"))).collect::<String>()
     };
+    let is_clear = |b: &BestPoint| b.inconclusive.is_empty() && b.equal.is_empty();
     let one = |b: &BestPoint| {
         let at = axis_values(all, b.point, is_uncertain);
         format!("{} for {at} (mean {}{})", choice(b), shown(b.point), others(b))
     };
     match best.first() {
+        Some(_) if !all.has_replications() => {
+            format!("One replication does not rank the choices in {metric}. Use --seeds.")
+        }
         None => format!("The choices do not differ in {metric} for any value of {called}, which cannot be chosen."),
         Some(first) if best.iter().all(|b| choice(b) == choice(first)) => format!(
-            "{} is best in {metric} for every value of {called}, which cannot be chosen: mean {} to {}.",
+            "{} {} {metric} for every value of {called}, which cannot be chosen: mean {} to {}.",
             choice(first),
+            if best.iter().all(is_clear) { "is best in" } else { "has the best mean of" },
             shown(first.point),
             shown(best[best.len() - 1].point)
         ),
@@ -179,11 +235,12 @@ fn head(metric: &str) -> String {
     format!(" ({}{side})", unit(metric))
 }
 
-/// Returns the marker printed after the value of a point: `*` for the best, `~` if the difference from it is
-/// inconclusive.
+/// Returns the marker printed after the value of a point: `*` for the best mean, `=` without a difference from it, `~`
+/// if the difference from it is inconclusive.
 fn rank_marker(best: &[BestPoint], point: usize) -> &'static str {
     match best {
         all if all.iter().any(|best| best.point == point) => "*",
+        all if all.iter().any(|best| best.equal.contains(&point)) => "=",
         all if all.iter().any(|best| best.inconclusive.contains(&point)) => "~",
         _ => " ",
     }
@@ -194,14 +251,17 @@ fn legend(out: &mut String, best: &[BestPoint], style: &WaterfallStyle) {
         out.push('\n');
         return;
     }
-    let text = if best.len() > 1 {
-        "  * best choice for a value of the uncertain field   ~ inconclusive against it"
-    } else if best[0].inconclusive.is_empty() {
-        "  * best"
-    } else {
-        "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
+    let mut text = match best.len() {
+        1 => "  * best mean".to_owned(),
+        _ => "  * best mean for a value of the uncertain field".to_owned(),
     };
-    let _ = writeln!(out, "{}\n", style.dim(text));
+    if best.iter().any(|best| !best.equal.is_empty()) {
+        text.push_str("   = no difference from it");
+    }
+    if best.iter().any(|best| !best.inconclusive.is_empty()) {
+        text.push_str("   ~ inconclusive: the interval of the paired difference from it contains zero");
+    }
+    let _ = writeln!(out, "{}\n", style.dim(&text));
 }
 
 /// Writes a matrix of means with the first axis in rows and the second in columns.
@@ -280,7 +340,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
 
 /// Returns the caveats: too few replications, missing values, warnings.
 fn caveats(all: &SweepResults) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = multiplicity_note(all).into_iter().collect();
     let points = all.points().count();
     let estimates = |p: usize| all.names().iter().map(move |name| (name, all.estimate(p, name)));
     let mut few = None;

@@ -1,6 +1,6 @@
 //! A comparison as CSV and Markdown tables, and the CSV table of its replications.
 
-use crate::console::compare::{conclusion, format_metric_row, format_metric_value, unit};
+use crate::console::compare::{conclusion, format_metric_row, format_metric_value, multiplicity_note, unit};
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
 use sim_analysis::experiment::{
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Returns a row per variant and metric, followed by a row per pair of variants and metric.
 pub fn estimates(all: &VariantComparison) -> Table {
     let header = ["kind", "a", "b", "metric"];
-    let header: Vec<&str> = [&header[..], &COLUMNS, &MISSING_COLUMNS, &["verdict", "needed"]].concat();
+    let header: Vec<&str> = [&header[..], &COLUMNS, &MISSING_COLUMNS, &["verdict"]].concat();
     let columns = header.len();
     let mut table = Table::new(header);
     let number = |v: Option<f64>| v.filter(|v| v.is_finite()).map_or(String::new(), |v| v.to_string());
@@ -38,9 +38,8 @@ pub fn estimates(all: &VariantComparison) -> Table {
             number(Some(p.difference.ci95[0])),
             number(Some(p.difference.ci95[1])),
         ];
-        row.resize(columns - 2, String::new());
+        row.resize(columns - 1, String::new());
         row.push(verdict_word(p.verdict).to_owned());
-        row.push(p.needed.map_or(String::new(), |n| n.to_string()));
         table.push(row);
     }
     table
@@ -96,8 +95,11 @@ pub fn replications(seed: u64, variants: &[SimulatedVariant]) -> Table {
 }
 
 /// Returns Markdown for a design document: the conclusion, a table of means and a table of differences.
-pub fn markdown(all: &VariantComparison) -> String {
-    let mut out = format!("{}\n\n", for_markdown(&conclusion(all)));
+pub fn markdown(all: &VariantComparison, request: &[String]) -> String {
+    let mut out = format!("{}\n\n", for_markdown(&conclusion(all, request)));
+    if let Some(note) = multiplicity_note(all) {
+        let _ = writeln!(out, "{}\n", for_markdown(&note));
+    }
     for v in &all.variants {
         let _ = writeln!(out, "- {}: {}", for_markdown(&v.name), v.outcomes);
     }

@@ -20,7 +20,7 @@ pub fn estimates(all: &SweepResults) -> Table {
             let e = all.estimate(point, metric);
             let values = all.points().values(point).into_iter().map(str::to_owned);
             let point_named = [point.to_string()].into_iter().chain(values);
-            let rank = rank(best, point).to_owned();
+            let rank = if all.has_replications() { rank(best, point).to_owned() } else { String::new() };
             let row = point_named.chain([metric.clone()]).chain(metric_cells(&e));
             table.push(row.chain([rank]));
         }
@@ -31,6 +31,7 @@ pub fn estimates(all: &SweepResults) -> Table {
 fn rank(best: &[BestPoint], point: usize) -> &'static str {
     match best {
         all if all.iter().any(|best| best.point == point) => "best",
+        all if all.iter().any(|best| best.equal.contains(&point)) => "equal",
         all if all.iter().any(|best| best.inconclusive.contains(&point)) => "inconclusive",
         _ => "",
     }
@@ -73,5 +74,5 @@ pub fn markdown(all: &SweepResults, request: &[String]) -> String {
         let mean = |metric: &String| mean_cell(metric, &all.estimate(point, metric));
         table.push(values.chain(metrics.iter().map(mean)));
     }
-    format!("{}\n\n{}", for_markdown(&crate::console::sweep::conclusion(all)), table.markdown())
+    format!("{}\n\n{}", for_markdown(&crate::console::sweep::conclusion(all, request)), table.markdown())
 }

@@ -5,7 +5,9 @@
 use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
-use crate::console::compare::{conclusion, estimates, failures, format_metric_value, split_by_difference};
+use crate::console::compare::{
+    conclusion, estimates, failures, format_metric_value, multiplicity_note, sequential_note, split_by_difference,
+};
 use crate::figures::compare_figure::{ComparedVariants, figures, provenance};
 use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, table::Table};
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison};
@@ -18,7 +20,7 @@ pub fn page(
     (commands, inputs): (&[String], &str),
 ) -> ReportPage {
     let n = all.variants.iter().map(|v| v.replications).max().unwrap_or(0) as u64;
-    let conclusion = conclusion(all);
+    let conclusion = conclusion(all, &[]);
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: comparison of {}", all.scenario),
         title: failures(all)
@@ -64,6 +66,10 @@ pub fn page(
     section("assumptions", "Relevant assumptions", sensitivity::blocks(dominant));
     let limits = NOT_MODELLED.map(str::to_owned).to_vec();
     let mut distrust = Vec::new();
+    let notes: Vec<String> = multiplicity_note(all).into_iter().chain(sequential_note(all, &[])).collect();
+    if !notes.is_empty() {
+        distrust.push(PageBlock::List(notes));
+    }
     if !all.warnings.is_empty() {
         distrust.push(PageBlock::Heading("Warnings".to_owned()));
         distrust.push(PageBlock::List(all.warnings.clone()));
@@ -158,10 +164,7 @@ fn differences(all: &VariantComparison) -> Vec<PageBlock> {
             let better = match p.verdict {
                 CompareVerdict::A => p.a.clone(),
                 CompareVerdict::B => p.b.clone(),
-                CompareVerdict::Inconclusive => match p.needed {
-                    Some(n) => format!("inconclusive; about {} pairs needed", thousands(n as u64)),
-                    None => "inconclusive".to_owned(),
-                },
+                CompareVerdict::Inconclusive => "inconclusive".to_owned(),
                 CompareVerdict::NoDifference => "no difference".to_owned(),
                 CompareVerdict::CompletesLess => "completes less often".to_owned(),
             };

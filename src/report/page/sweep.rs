@@ -6,9 +6,10 @@ use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
 use crate::console::compare::{format_metric_value, unit};
+use crate::console::sweep::{conclusion, multiplicity_note};
 use crate::figures::sweep_figure::{ClosedFormCurve, SweptMetric, numeric_axis_named};
 use crate::sweep_selection::{axis_names, selected_metrics};
-use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, console::sweep::conclusion};
+use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult};
 use crate::{figures::sweep_figure, table::Table};
 use sim_analysis::experiment::BetterDirection;
 use sim_analysis::format::{count, thousands};
@@ -33,7 +34,7 @@ pub fn page(view: &SweepText<'_>) -> ReportPage {
     let (identity, all) = (view.swept.identity, view.swept.results);
     let points = all.points().count();
     let n = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0) as u64;
-    let sentence = conclusion(all);
+    let sentence = conclusion(all, &[]);
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: sweep of {}", identity.scenario),
         title: sentence.split(": ").next().unwrap_or(&sentence).trim_end_matches('.').to_owned(),
@@ -161,8 +162,9 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
             _ => "-".to_owned(),
         };
         let rank = match &best {
-            all if all.iter().any(|best| best.point == p) => "best",
-            all if all.iter().any(|best| best.inconclusive.contains(&p)) => "inconclusive against the best",
+            all if all.iter().any(|best| best.point == p) => "best mean",
+            all if all.iter().any(|best| best.equal.contains(&p)) => "no difference from the best mean",
+            all if all.iter().any(|best| best.inconclusive.contains(&p)) => "inconclusive against the best mean",
             _ => "",
         };
         let values = all.points().values(p).into_iter().map(str::to_owned);
@@ -195,7 +197,8 @@ fn limits(view: &SweepText<'_>) -> Vec<PageBlock> {
     list("Warnings", view.warnings.to_vec());
     let best = "The best point is the best of the simulated points. With many points, one of them may be best by chance; \
                 points with an inconclusive difference may be equally good.";
-    list("Generalization", vec![best.to_owned()]);
+    let generalization = [best.to_owned()].into_iter().chain(multiplicity_note(view.swept.results));
+    list("Generalization", generalization.collect());
     list("Not modelled in any run", NOT_MODELLED.map(str::to_owned).to_vec());
     blocks
 }

@@ -10,6 +10,7 @@ use crate::{console::waterfall::WaterfallStyle, draw::heading::heading, table::T
 use serde::Serialize;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::planning::budget::{AtDay, LeastLimit, LossBudget, LossShare};
+use std::collections::BTreeMap;
 
 /// A restart budget result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +35,10 @@ impl BudgetReport {
 fn conclusion(b: &LossBudget) -> Vec<String> {
     let mut all = Vec::new();
     let horizon = format_horizon(b.horizon_s);
+    let uncounted = match b.uncounted {
+        n if n > 0.0 => format!(", and has {} restarts that do not count", short_value(n)),
+        _ => String::new(),
+    };
     let used = format!(
         "a run uses {} restarts on average (p10 {}, p90 {})",
         short_value(b.used.mean),
@@ -42,13 +47,15 @@ fn conclusion(b: &LossBudget) -> Vec<String> {
     );
     match b.max_restarts.zip(b.lasts) {
         Some((limit, lasts)) => all.push(format!(
-            "maxRestarts {} is sufficient for {horizon} with probability {}; {used}.",
+            "maxRestarts {} is sufficient for {horizon} with probability {}; {used}{uncounted}.",
             thousands(u64::from(limit)),
             share_with_interval(lasts)
         )),
-        None => all.push(format!("maxRestarts is unlimited; within {horizon} {used}.")),
+        None => all.push(format!("maxRestarts is unlimited; within {horizon} {used}{uncounted}.")),
     }
-    if b.used.mean == 0.0 {
+    if b.used.mean == 0.0 && b.uncounted > 0.0 {
+        all.push("No restart counts towards maxRestarts, so any limit is sufficient.".to_owned());
+    } else if b.used.mean == 0.0 {
         all.push(
             "No run restarted: without failures any limit is sufficient. Add failures with faultProcesses in the scenario or with --fail."
                 .to_owned(),
@@ -59,7 +66,8 @@ fn conclusion(b: &LossBudget) -> Vec<String> {
         percent(b.probability),
         format_minimum(b.least)
     ));
-    if let Some(rule) = &b.rule {
+    // A rule that matches nothing more is the subject of a note.
+    if let Some(rule) = b.rule.as_ref().filter(|rule| !rule.uncounted.is_empty()) {
         let lasts = rule.lasts.map_or(String::new(), |lasts| {
             format!("maxRestarts would be sufficient with probability {}; ", share_with_interval(lasts))
         });
@@ -110,7 +118,7 @@ impl PlanText for BudgetReport {
     fn table(&self) -> Table {
         let b = &self.budget;
         let head = "what day max_restarts lasts lasts_low lasts_high poisson negative_binomial with_rule with_rule_low \
-            with_rule_high cause used share";
+            with_rule_high cause used share uncounted";
         let mut rows = Vec::new();
         let of = |s: LossShare| [s.share, s.ci95[0], s.ci95[1]].map(|v| v.to_string());
         let none = || ["", "", ""].map(str::to_owned);
@@ -120,7 +128,7 @@ impl PlanText for BudgetReport {
             row.extend(of(l.lasts));
             row.push(l.poisson.to_string());
             row.push(l.negative_binomial.map_or(String::new(), |v| v.to_string()));
-            row.resize(14, String::new());
+            row.resize(15, String::new());
             rows.push(row);
         }
         for i in &b.curve {
@@ -128,13 +136,13 @@ impl PlanText for BudgetReport {
             row.extend(of(i.lasts));
             row.extend([String::new(), String::new()]);
             row.extend(i.with_rule.map_or_else(none, of));
-            row.resize(14, String::new());
+            row.resize(15, String::new());
             rows.push(row);
         }
         for c in &b.causes {
             let mut row = vec!["cause".to_owned()];
             row.resize(11, String::new());
-            row.extend([c.cause.clone(), c.used.mean.to_string(), c.share.to_string()]);
+            row.extend([c.cause.clone(), c.used.mean.to_string(), c.share.to_string(), c.uncounted.to_string()]);
             rows.push(row);
         }
         table(&head.split(' ').collect::<Vec<_>>(), rows)
@@ -146,7 +154,11 @@ impl PlanText for BudgetReport {
 }
 
 fn cause_rows(b: &LossBudget) -> Vec<Vec<String>> {
-    let mut head = vec!["cause", "restarts per run", "share"];
+    let is_uncounted = b.uncounted > 0.0;
+    let mut head = match is_uncounted {
+        true => vec!["cause", "counted per run", "share", "not counted per run"],
+        false => vec!["cause", "restarts per run", "share"],
+    };
     if b.max_restarts.is_some() {
         head.extend(["exhausted the limit in", "sufficient without it"]);
     }
@@ -154,6 +166,7 @@ fn cause_rows(b: &LossBudget) -> Vec<Vec<String>> {
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for c in &b.causes {
         let mut row = vec![c.cause.clone(), short_value(c.used.mean), percent(c.share)];
+        row.extend(is_uncounted.then(|| short_value(c.uncounted)));
         if let Some(lasts) = c.lasts_without {
             row.extend([format!("{} runs", c.last_straw), percent(lasts.share)]);
         }
@@ -190,24 +203,31 @@ fn limit_rows(b: &LossBudget) -> Vec<Vec<String>> {
 
 fn notes(b: &LossBudget) -> Vec<String> {
     let mut all = Vec::new();
-    let d = short_value(b.dispersion);
-    all.push(match b.dispersion {
-        v if v > 1.25 => format!(
-            "Restarts are clustered: the variance of their number is {d} times its mean (1 for independent restarts). The Poisson probabilities are too high."
-        ),
-        v if v < 0.8 => format!(
-            "Restarts are more regular than independent restarts: the variance of their number is {d} times its mean."
-        ),
-        _ => format!("The variance of the number of restarts is {d} times its mean: consistent with independent restarts."),
-    });
+    if let Some(dispersion) = b.dispersion {
+        all.push(dispersion_note(dispersion));
+    }
     if let Some(rule) = &b.rule {
-        let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short_value(*n));
-        let each: Vec<String> = rule.uncounted.iter().map(one).collect();
-        all.push(if each.is_empty() {
-            format!("The rule has no effect: no run had {}.", rule.what)
-        } else {
-            format!("Mean number of restarts per run that the rule does not count: {}.", each.join(", "))
-        });
+        let list = |causes: &BTreeMap<String, f64>| {
+            let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short_value(*n));
+            causes.iter().map(one).collect::<Vec<_>>().join(", ")
+        };
+        if !rule.uncounted.is_empty() {
+            let each = list(&rule.uncounted);
+            all.push(format!("Mean number of restarts per run that the rule does not count: {each}."));
+        }
+        if !rule.already_uncounted.is_empty() {
+            let each = list(&rule.already_uncounted);
+            all.push(format!("The inputs already do not count {}; mean number per run: {each}.", rule.what));
+        }
+        if rule.uncounted.is_empty() && rule.already_uncounted.is_empty() {
+            all.push(format!("The rule has no effect: no run had {}.", rule.what));
+        }
+    }
+    if !b.exempt_failures.is_empty() {
+        all.push(format!(
+            "A rule for DisruptionTarget also applies to failures of nodes, because the pods of a lost node have this condition: restarts by {} do not count.",
+            b.exempt_failures.join(", ")
+        ));
     }
     if b.completed > 0 {
         all.push(format!(
@@ -222,6 +242,21 @@ fn notes(b: &LossBudget) -> Vec<String> {
         ));
     }
     all
+}
+
+fn dispersion_note(dispersion: f64) -> String {
+    let d = short_value(dispersion);
+    match dispersion {
+        v if v > 1.25 => format!(
+            "Restarts are clustered: the variance of their number is {d} times its mean (1 for independent restarts). The Poisson probabilities are too high."
+        ),
+        v if v < 0.8 => format!(
+            "Restarts are more regular than independent restarts: the variance of their number is {d} times its mean."
+        ),
+        _ => format!(
+            "The variance of the number of restarts is {d} times its mean: consistent with independent restarts."
+        ),
+    }
 }
 
 /// Draws the share of runs within the limit over time.

@@ -77,6 +77,11 @@ impl MinimumMultiReport {
         report
     }
 
+    /// Adds the reasons why the search failed to the conclusion.
+    pub fn add_reasons(&mut self, reasons: Vec<String>) {
+        self.conclusion.extend(reasons);
+    }
+
     /// Formats a combination: `topology.pools[0].count=17, topology.pools[0].nodesPerIsland=16`.
     fn format_combination(&self, values: &[u64]) -> String {
         let pairs = self.paths.iter().zip(values);

@@ -73,6 +73,15 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             thousands(x.simulated),
             if x.whole_runs { "runs" } else { "partial runs" }
         ));
+        if by_counting < x.simulated as f64 {
+            let count = match r.is_time() {
+                true => "run --seeds N",
+                false => "plan budget --seeds N",
+            };
+            all.push(format!(
+                "The event is not rare enough for splitting: use plain simulation ({count}), which needs fewer runs."
+            ));
+        }
     } else {
         //  An interval from 0 to 0 would suggest that the event is impossible.
         all.push(format!(

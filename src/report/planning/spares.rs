@@ -82,6 +82,11 @@ impl SparesReport {
         report
     }
 
+    /// Adds the reasons why the search failed to the conclusion.
+    pub fn add_reasons(&mut self, reasons: Vec<String>) {
+        self.conclusion.extend(reasons);
+    }
+
     fn candidate(&self, value: u64) -> Option<&CandidateRow> {
         self.candidates.iter().find(|c| c.value == value)
     }
@@ -154,12 +159,37 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
             }
         ),
     }];
+    all.extend(saturation(r).filter(|_| r.answer == SearchAnswer::Nothing));
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
         let price = less.map_or(String::new(), |l| format!("; with {path} = {} it costs {}", l.value, r.money(l.cost)));
         all.push(format!("At this value {}, and a run costs {}{price}.", stat(c), r.money(c.cost)));
     }
     all
+}
+
+/// Returns whether larger values change the metric between the two largest candidates.
+fn saturation(r: &SparesReport) -> Option<String> {
+    let [.., before, last] = r.candidates.as_slice() else {
+        return None;
+    };
+    let (path, metric) = (&r.path, &r.metric);
+    // Replications without completed work have no change.
+    if last.excluded == last.replications {
+        return None;
+    }
+    let change = last.change?;
+    let text = r.label().plain_change(change.mean, change.ci95);
+    Some(match change.significant_order() {
+        None => format!(
+            "More does not help: {path} = {} and {path} = {} do not differ significantly in {metric} (change of the mean {text}), so {path} does not limit it.",
+            before.value, last.value
+        ),
+        Some(_) => format!(
+            "From {path} = {} to {path} = {} the mean of {metric} changes by {text}; a larger --max may satisfy the target.",
+            before.value, last.value
+        ),
+    })
 }
 
 pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {

@@ -21,9 +21,9 @@ pub struct TornadoReport {
     pub metric: String,
     /// Estimate of the metric with unchanged inputs.
     pub base: Option<MeanEstimate>,
-    /// The inputs in descending order of their effect.
+    /// The uncertainties, then the decisions, each in descending order of their effect.
     pub bars: Vec<TornadoBar>,
-    /// Inputs without a published range that were not varied.
+    /// Inputs that were not varied.
     pub not_varied: Vec<String>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
@@ -54,7 +54,7 @@ impl TornadoReport {
     pub fn set_not_varied(&mut self, paths: Vec<String>) {
         if !paths.is_empty() {
             let names = paths.join(", ");
-            let hint = "To vary a field without a published range, use --input 'PATH=LOW..HIGH'.";
+            let hint = "To vary an input without a published range, use --input 'PATH=LOW..HIGH'.";
             self.conclusion.push(format!("Not varied: {names}. {hint}"));
         }
         self.not_varied = paths;
@@ -63,22 +63,37 @@ impl TornadoReport {
 
 fn conclusion(r: &TornadoReport) -> Vec<String> {
     let mut all = Vec::new();
-    let moving: Vec<&TornadoBar> = r.bars.iter().filter(|b| b.is_significant()).collect();
-    let Some(first) = moving.first() else {
-        return vec![format!("No input has a significant effect on {} with this number of replications.", r.metric)];
-    };
     let label = MetricLabel::new(&r.metric, &r.provenance.currency);
+    let effect = |b: &TornadoBar| {
+        b.swing.map_or(String::new(), |s| {
+            format!("from {} to {} it changes by {}", b.shown[0], b.shown[1], label.plain_change(s.mean, s.ci95))
+        })
+    };
+    let (decisions, uncertain): (Vec<&TornadoBar>, Vec<&TornadoBar>) = r.bars.iter().partition(|b| b.is_decision);
     let base = r.base.map_or(String::new(), |b| {
         let [mean, low, high] = [b.mean, b.ci95[0], b.ci95[1]].map(|v| label.plain(v));
         format!(" (baseline {mean}, 95 % interval {low} to {high})")
     });
-    let swing = first.swing.map_or(String::new(), |s| {
-        format!(": from {} to {} it changes by {}", first.shown[0], first.shown[1], label.plain_change(s.mean, s.ci95))
-    });
-    all.push(format!("{} has the largest effect on {}{swing}{base}.", first.path, r.metric));
-    let none: Vec<&str> = r.bars.iter().filter(|b| !b.is_significant()).map(|b| b.path.as_str()).collect();
-    if !none.is_empty() {
-        all.push(format!("No significant effect: {}.", none.join(", ")));
+    let none = |bars: &[&TornadoBar]| -> Vec<String> {
+        bars.iter().filter(|b| !b.is_significant()).map(|b| b.path.clone()).collect()
+    };
+    match uncertain.iter().find(|b| b.is_significant()) {
+        Some(first) => {
+            all.push(format!("{} has the largest effect on {}: {}{base}.", first.path, r.metric, effect(first)));
+            let none = none(&uncertain);
+            if !none.is_empty() {
+                all.push(format!("No significant effect: {}.", none.join(", ")));
+            }
+        }
+        None if uncertain.is_empty() => all.push(format!("No uncertainty was varied{base}.")),
+        None => all.push(format!(
+            "No uncertainty has a significant effect on {} with this number of replications{base}.",
+            r.metric
+        )),
+    }
+    if !decisions.is_empty() {
+        let each: Vec<String> = decisions.iter().map(|b| format!("{}: {}", b.path, effect(b))).collect();
+        all.push(format!("Decisions, which are not ranked with the uncertainties: {}.", each.join("; ")));
     }
     all
 }
@@ -93,7 +108,7 @@ impl PlanText for TornadoReport {
         let difference = |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| label.plain_change(p.mean, p.ci95));
         for b in &self.bars {
             rows.push(vec![
-                b.path.clone(),
+                if b.is_decision { format!("{} (decision)", b.path) } else { b.path.clone() },
                 format!("{} to {}", b.shown[0], b.shown[1]),
                 difference(b.at_low),
                 difference(b.at_high),
@@ -117,7 +132,7 @@ impl PlanText for TornadoReport {
 
     fn table(&self) -> Table {
         let head = "input low high at_low at_low_low at_low_high at_high at_high_low at_high_high swing swing_low \
-            swing_high excluded source";
+            swing_high excluded source decision";
         let of = |p: Option<PairedDifference>| match p {
             Some(p) => [p.mean, p.ci95[0], p.ci95[1]].map(|v| v.to_string()),
             None => ["", "", ""].map(str::to_owned),
@@ -125,7 +140,7 @@ impl PlanText for TornadoReport {
         let row = |b: &TornadoBar| {
             let mut row = vec![b.path.clone(), b.low.clone(), b.high.clone()];
             row.extend([b.at_low, b.at_high, b.swing].into_iter().flat_map(of));
-            row.extend([b.excluded.to_string(), b.source.clone()]);
+            row.extend([b.excluded.to_string(), b.source.clone(), b.is_decision.to_string()]);
             row
         };
         table(&head.split(' ').collect::<Vec<_>>(), self.bars.iter().map(row))

@@ -332,6 +332,7 @@ impl<'m> ReplicationState<'_, 'm> {
             self.counted.push(OutcomeCounter {
                 at: now + Duration(sample.counted),
                 times: sample.counts,
+                uncounted: sample.restarts.saturating_sub(sample.counts),
                 process: faults[0].cause,
             });
         }

@@ -25,6 +25,8 @@ pub struct OutcomeCounter {
     pub at: SimTime,
     /// Number of restarts counted at that time.
     pub times: u32,
+    /// Number of restarts at that time that do not count towards the limit.
+    pub uncounted: u32,
     /// Index of the fault process that caused them.
     pub process: u32,
 }

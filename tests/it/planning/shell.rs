@@ -37,6 +37,11 @@ fn invalid_arguments_are_rejected_before_simulating() {
         ("effective_training_ratio >= 0.9", &[][..], "add a statistic over the replications"),
         ("effective_training_rati.p10 >= 0.9", &[], "did you mean effective_training_ratio?"),
         ("failures.p90 <= lots", &[], "not a number"),
+        (
+            "effective_training_ratio.p10 >= 90",
+            &[],
+            "is a ratio between 0 and 1, and the limit is 90: write 90% or 0.9",
+        ),
         ("failures.p90 <= 3", &["--min", "5", "--max", "2"], "the range is empty"),
         ("failures.p90 <= 3", &["--path", "spares.node"], "unknown field \"node\""),
         ("failures.p90 <= 3", &["--path", "metadata.name"], "metadata.name=32"),
@@ -269,4 +274,90 @@ fn the_heading_of_a_budget_counts_replications_and_not_what_is_simulated_again()
         run(&["plan", "budget", "scenarios/stories/restart-budget.yaml", "--seeds", "2", "--horizon", "1"], 0);
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(head.contains("2 replications, each repeated with the rule"), "{head}");
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// More of a field helps neither against maxRestarts, nor against the time limit, nor if it is no limit of the metric.
+#[test]
+fn a_failed_search_names_its_reason() {
+    let text = |target: &str, more: &[&str]| {
+        let range = ["--path", "nodes", "--min", "48", "--max", "56", "--set", "job.standbys=0"];
+        let (out, err) =
+            run(&[&["plan", "spares", FLEET, "--target", target, "--seeds", "40"], &range[..], more].concat(), 3);
+        assert!(words(&err).contains("No value up to"), "{err}");
+        words(&out)
+    };
+    let restarts = text("effective_training_ratio.p10 >= 0.5", &["--set", "job.maxRestarts=1"]);
+    assert!(restarts.contains("maxRestarts 1 is used up") && restarts.contains("raise job.maxRestarts"), "{restarts}");
+    let time = text("training_time_h.p90 <= 900", &["--set", SHORT]);
+    assert!(time.contains("the time limit stop.at 480h comes before the end of the work"), "{time}");
+    let equal = text("effective_training_ratio.p10 >= 0.9999", &["--set", SHORT]);
+    assert!(equal.contains("More does not help: nodes = 52 and nodes = 56 do not differ significantly"), "{equal}");
+    assert!(!equal.contains("The reason in"), "the ratio has a value: {equal}");
+}
+
+#[test]
+fn a_sensitivity_ranks_uncertainties_and_names_every_other_input() {
+    let dir = scratch("sensitivity-inputs");
+    let path = dir.join("fleet.yaml");
+    let text = fs::read_to_string("tests/it/sweep/fleet.yaml").unwrap();
+    let stage = "    - {name: manual,";
+    let reboot = format!("    - {{name: reboot, takes: 40m, escalates: 0.3}}\n{stage}");
+    assert!(text.contains(stage), "{text}");
+    fs::write(&path, text.replace(stage, &reboot)).unwrap();
+    let path = path.to_str().unwrap();
+    let json: Value =
+        serde_json::from_str(&run(&["sensitivity", path, "--ranges", "--seeds", "4", "--format", "json"], 0).0)
+            .unwrap();
+    let bars = json["bars"].as_array().unwrap();
+    let decisions: Vec<bool> = bars.iter().map(|bar| bar["decision"].as_bool().unwrap()).collect();
+    assert!(decisions.contains(&true) && decisions.is_sorted(), "uncertainties come first: {json}");
+    assert!(bars.iter().all(|bar| !bar["path"].as_str().unwrap().starts_with("repair.")), "{json}");
+    let named: Vec<&str> = json["notVaried"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    for path in ["repair.stages[0].takes", "repair.stages[0].escalates", "repair.stages[1].takes", "job.nodes"] {
+        assert!(named.contains(&path), "{path}: {named:?}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn contradicting_inputs_are_named() {
+    for (sets, message) in [
+        (&["stop.at=2h"][..], "stop.at 2h comes before the work can be done: training.work is 48h"),
+        (
+            &["training.checkpoint.every=15m", "training.checkpoint.blocking=20m", "stop.at=72h"],
+            "training.checkpoint.blocking 20m is not shorter than training.checkpoint.every 15m",
+        ),
+        (
+            &["training.work=20m", "training.checkpoint.every=1h"],
+            "training.checkpoint.every 1h is longer than training.work 20m",
+        ),
+    ] {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let (out, _) = run(&[&["run", TRAINING, "--format", "json", "--quiet"], &sets[..]].concat(), 0);
+        let json: Value = serde_json::from_str(&out).unwrap();
+        let warnings = json["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|w| w.as_str().unwrap().contains(message)), "{message}: {warnings:?}");
+        let (out, _) = run(&[&["compare", TRAINING, "--seeds", "2", "--verbose", "--quiet"], &sets[..]].concat(), 0);
+        assert!(words(&out).contains(message), "{message}: {out}");
+    }
+    let blocked = ["--set", "training.checkpoint.blocking=3h", "--set", "parameters.checkpoint_interval=1h"];
+    let (_, err) = run(&[&["plan", "budget", FLEET, "--seeds", "2"], &blocked[..]].concat(), 0);
+    assert!(err.contains("warning: training.checkpoint.blocking 3h is not shorter than"), "{err}");
+    let returned = "faults=[{at: 1m, returnNode: {node: node-03}}, {at: 2m, uncordonNode: {node: node-03}}]";
+    let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", returned, "--format", "json", "--quiet"], 0);
+    assert!(out.contains("returnNode had no effect, because it had not left"), "{out}");
+    assert!(out.contains("uncordonNode had no effect, because it was not cordoned"), "{out}");
+    let (_, err) = run(&["run", TRAINING, "--fail-if", "goodput < 90"], 2);
+    assert!(err.contains("goodput is a ratio between 0 and 1"), "{err}");
+}
+
+#[test]
+fn a_frequent_event_is_left_to_plain_simulation() {
+    let rare = ["plan", "rare", FLEET, "--horizon", "20", "--runs", "30", "--seeds", "4", "--restarts"];
+    let is_frequent = |restarts: &str| run(&[&rare[..], &[restarts]].concat(), 0).0.contains("use plain simulation");
+    assert!(is_frequent("4") && !is_frequent("18"));
 }

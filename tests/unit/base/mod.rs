@@ -7,4 +7,5 @@ mod plain;
 mod quantity;
 mod random;
 mod stats;
+mod suggest;
 mod time;

@@ -24,9 +24,6 @@ pub struct PairedEstimate {
     pub verdict: CompareVerdict,
     /// Whether lower or higher values are better.
     pub better: BetterDirection,
-    /// Approximate number of pairs required to separate a difference of this mean; null if it is already separated,
-    /// or no reasonable number suffices.
-    pub needed: Option<usize>,
     /// Number of replications in which only one of them has a value.
     pub unpaired: usize,
     /// Numbers of common replications that `a` and `b` completed; null if they are equal.
@@ -95,7 +92,6 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
             verdict(separated, better, completed)
         },
         better,
-        needed: separated.map_or(difference.required_pairs(), |_| None),
         unpaired,
         completed: (completed[0] != completed[1]).then_some(completed),
         sign_p: sign_test(&differences).p,

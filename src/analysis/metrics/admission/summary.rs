@@ -31,7 +31,7 @@ pub struct WaitSummary {
     /// Start in seconds of virtual time.
     #[serde(rename = "from_s")]
     pub from: f64,
-    /// Reservation of quota, or admission; null if the run ended before.
+    /// Reservation of quota, admission, or the end of the JobSet; null if the run ended before.
     #[serde(rename = "until_s")]
     pub until: Option<f64>,
     /// Last reason of the condition QuotaReserved, or `AdmissionCheck`.
@@ -112,7 +112,7 @@ impl AdmissionSummary {
             local_queue: own.local_queue.clone(),
             cluster_queue: queue.unwrap_or_default(),
             wait: own.total_wait(end).seconds(),
-            waits: own.waits.iter().map(wait).collect(),
+            waits: own.waits.iter().map(|one| wait(one, own.finished)).collect(),
             reservations: own.reservations.iter().map(reservation).collect(),
             evictions: own.evictions.iter().map(|e| eviction(e, &name)).collect(),
             preempted: own
@@ -127,10 +127,11 @@ impl AdmissionSummary {
     }
 }
 
-fn wait(wait: &AdmissionWait) -> WaitSummary {
+/// `finished` is the end of the Workload, which ends an open wait.
+fn wait(wait: &AdmissionWait, finished: Option<SimTime>) -> WaitSummary {
     WaitSummary {
         from: wait.from.seconds(),
-        until: wait.until.map(SimTime::seconds),
+        until: wait.until.or(finished).map(SimTime::seconds),
         reason: wait.reason.clone(),
         message: wait.message.clone(),
     }

@@ -43,4 +43,7 @@ pub struct CompareArgs {
     pub verbosity: Verbosity,
     #[command(flatten)]
     pub display: DisplayStyle,
+    /// Only these replications of these variants, for the directory of an interrupted comparison; empty: all.
+    #[arg(skip)]
+    pub held: Vec<(String, u64)>,
 }

@@ -11,8 +11,10 @@ use crate::cli::{interrupt, output};
 use crate::{cli::compare::args::CompareArgs, cli::output::ProgressLine};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
+use sim_analysis::experiment::parallel::in_parallel_with;
 use sim_analysis::experiment::{
-    NoRuns, ReplicationLimits, SimulatedVariant, VariantChange, VariantComparison, metrics, never_placed, sample_kind,
+    ReplicationLimits, SimulatedVariant, SubjectSimulator, VariantChange, VariantComparison, metrics, never_placed,
+    sample_kind,
 };
 use sim_base::stats::{InterimLook, InterimLooks};
 use sim_report::assumptions::sensitivity;
@@ -22,6 +24,7 @@ use sim_report::figures::compare_figure;
 use sim_report::figures::compare_figure::ComparedVariants;
 use sim_report::files::compare_tables;
 use sim_report::files::rundir::RunDir;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Default number of replications per variant.
 const REPLICATIONS: u64 = 20;
@@ -84,6 +87,13 @@ impl ComparisonJob<'_> {
         let args = self.args;
         let request = args.seeds.or(self.base.baseline.experiment().replications);
         let wanted = match &args.until {
+            _ if !args.held.is_empty() => {
+                let place = |name: &String| self.variants.iter().position(|variant| variant.name == *name);
+                let tasks = args.held.iter().filter_map(|(name, replication)| Some((place(name)?, *replication)));
+                let tasks: Vec<(usize, u64)> = tasks.collect();
+                self.simulate_tasks(&mut simulated, (tasks.len() as u64, &|i| tasks[i as usize]))?;
+                request.unwrap_or(REPLICATIONS)
+            }
             Some(until) => {
                 let most = request.unwrap_or(UNTIL_MAX);
                 self.until_precise(until, &mut simulated, most)?
@@ -101,6 +111,10 @@ impl ComparisonJob<'_> {
         let name = self.variants[0].subject.name();
         let mut all = VariantComparison::from_variants((name, self.seed), &simulated);
         all.warnings.splice(0..0, self.left_out.iter().cloned());
+        if !args.held.is_empty() {
+            let n = args.held.len();
+            all.warnings.insert(0, format!("interrupted: only the {n} replications that the directory contains"));
+        }
         for variant in &simulated {
             let subject = self.variants.iter().find(|known| known.name == variant.name);
             let tails = subject.map(|known| known.subject.heavy_tails(&variant.replications));
@@ -122,7 +136,7 @@ impl ComparisonJob<'_> {
         let request = wanted * variants;
         let mark = interrupt::mark((&mut all.interrupted, &mut all.warnings), (finished, request));
         if let Some(dir) = dir {
-            dir.write_json("summary.json", &CompareSummary::new(&all))?;
+            dir.write_json("summary.json", &CompareSummary::new(&all, &args.metrics))?;
             let rows = compare_tables::replications(self.seed, &simulated_variants).csv();
             dir.write("replications.csv", &rows)?;
             let footer = sensitivity::footer_lines(&self.dominant_assumptions());
@@ -153,20 +167,41 @@ impl ComparisonJob<'_> {
     }
 
     /// Simulates more replications of each variant until it has `n`.
-    fn simulate_to(&self, simulated_variants: &mut [SimulatedVariant], n: u64) -> Result<(), CommandFailure> {
-        for (at, variant) in simulated_variants.iter_mut().enumerate() {
-            let from = variant.replications.len() as u64;
-            let name = &variant.name;
-            let quiet = self.args.quiet;
-            let progress = ProgressLine::new(quiet, |done| format!("{name}: {done}/{n} replications"));
-            let (own, on) = (&self.variants[at], (self.args.input.threads(), self.limits));
-            let more = own.subject.replicate((self.seed, from..n), on, &|done| progress.reach(from + done));
-            drop(progress);
-            let more = more.map_err(|why| match why {
-                NoRuns::Threads(_) => CommandFailure::Invalid(why.to_string()),
-                NoRuns::Scenario(_) => CommandFailure::from(why).in_variant(&own.name),
-            });
-            variant.replications.extend(more?);
+    fn simulate_to(&self, simulated: &mut [SimulatedVariant], n: u64) -> Result<(), CommandFailure> {
+        let from = simulated.iter().map(|variant| variant.replications.len() as u64).max().unwrap_or(0);
+        let variants = simulated.len() as u64;
+        let task = |i: u64| ((i % variants) as usize, from + i / variants);
+        self.simulate_tasks(simulated, (n.saturating_sub(from) * variants, &task))
+    }
+
+    /// Simulates a number of tasks, each a variant and a replication. The same replication of all variants is simulated
+    /// together, so that an interrupted comparison has pairs.
+    fn simulate_tasks<'j>(
+        &'j self, simulated: &mut [SimulatedVariant], (total, task): (u64, &(dyn Fn(u64) -> (usize, u64) + Sync)),
+    ) -> Result<(), CommandFailure> {
+        let progress = ProgressLine::new(self.args.quiet, |done| format!("{done}/{total} replications"));
+        let finished = AtomicU64::new(0);
+        let make = || Ok(self.variants.iter().map(|_| None).collect::<Vec<Option<SubjectSimulator<'j>>>>());
+        let one = |players: &mut Vec<Option<SubjectSimulator<'j>>>, i: u64| {
+            let (variant, replication) = task(i);
+            let player = match &mut players[variant] {
+                Some(player) => player,
+                none => match self.variants[variant].subject.player() {
+                    Ok(player) => none.insert(player),
+                    Err(why) => return Some((variant, Err(why))),
+                },
+            };
+            let result = player.simulate((self.seed, replication), self.limits)?;
+            progress.reach(finished.fetch_add(1, Ordering::Relaxed) + 1);
+            Some((variant, Ok(result)))
+        };
+        let on = (total, self.args.input.threads());
+        let all = in_parallel_with(make, on, &self.limits.flag, one);
+        drop(progress);
+        for (variant, result) in all.map_err(|why| CommandFailure::Invalid(why.to_string()))? {
+            let name = &self.variants[variant].name;
+            let result = result.map_err(|why| CommandFailure::from(why).in_variant(name))?;
+            simulated[variant].replications.push(result);
         }
         Ok(())
     }
@@ -225,21 +260,21 @@ struct CompareSummary<'a> {
 }
 
 impl CompareSummary<'_> {
-    fn new(comparison: &VariantComparison) -> CompareSummary<'_> {
-        CompareSummary { comparison, conclusion: compare::conclusion(comparison) }
+    fn new<'a>(comparison: &'a VariantComparison, request: &[String]) -> CompareSummary<'a> {
+        CompareSummary { comparison, conclusion: compare::conclusion(comparison, request) }
     }
 }
 
 fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), CommandFailure> {
+    for metric in &args.metrics {
+        check_metric("--metric", metric, &all.metrics)?;
+    }
     match args.format {
-        TableFormat::Json => output::json(&CompareSummary::new(all)),
+        TableFormat::Json => output::json(&CompareSummary::new(all, &args.metrics)),
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
-        TableFormat::Md => output::result(&compare_tables::markdown(all)),
+        TableFormat::Md => output::result(&compare_tables::markdown(all, &args.metrics)),
         TableFormat::Text => {
             let style = output::report_style(&args.display, args.verbosity);
-            for metric in &args.metrics {
-                check_metric("--metric", metric, &all.metrics)?;
-            }
             let selection = match args.metrics.as_slice() {
                 [] if args.all || args.verbosity.verbose => MetricSelection::All,
                 [] => MetricSelection::Main,

@@ -116,16 +116,15 @@ impl VariantSource {
 
 /// Parses restart strategies: `all`, or a list of names.
 fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, CommandFailure> {
-    if words.iter().any(|word| word == "all") {
-        return Ok(RestartStrategy::ALL.to_vec());
-    }
     let one = |word: &String| {
         let matching = RestartStrategy::ALL.into_iter().find(|s| s.as_str() == word);
         matching.ok_or_else(|| {
-            let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
-            let text = format!("--strategies: unknown strategy {word:?}; legal: all, {legal}");
-            CommandFailure::Invalid(text)
+            let legal: Vec<&str> =
+                ["all"].into_iter().chain(RestartStrategy::ALL.map(RestartStrategy::as_str)).collect();
+            CommandFailure::unknown_name("--strategies", "strategy", word, &legal)
         })
     };
-    words.iter().map(one).collect()
+    let named: Vec<RestartStrategy> = words.iter().filter(|word| *word != "all").map(one).collect::<Result<_, _>>()?;
+    let is_all = words.iter().any(|word| word == "all");
+    Ok(if is_all { RestartStrategy::ALL.to_vec() } else { named })
 }

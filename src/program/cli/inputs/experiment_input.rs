@@ -286,6 +286,14 @@ impl LoadedInput {
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
     }
 
+    /// Returns contradictions of checkpoint intervals. For a plan, the time limit may be the period of interest.
+    pub fn checkpoint_contradictions(&self) -> Vec<String> {
+        match self {
+            LoadedInput::Pods(loaded) => loaded.scenario.checkpoint_contradictions(),
+            LoadedInput::Fleet(loaded) => loaded.fleet.checkpoint_contradictions(),
+        }
+    }
+
     /// Prints the composition of a generated cluster, and the objects of the manifests that are not simulated.
     pub fn print_notices(&self, quiet: bool) {
         let LoadedInput::Pods(loaded) = self else { return };

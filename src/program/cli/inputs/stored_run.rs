@@ -55,9 +55,7 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let display_path = file.display();
     let text = sim_inputs::files::read_stored_text(&file);
     let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {display_path}: {e}")))?;
-    if let Some((_, mark)) = text.trim_end().rsplit_once("  # interrupted: ") {
-        output::note(&format!("note: {} is of an interrupted command: {mark}; all are simulated again", dir.display()));
-    }
+    let mark = text.trim_end().rsplit_once("  # interrupted: ").map(|(_, mark)| mark);
     let words = words(text.trim_end());
     let refused = |reason: &str| {
         CommandFailure::Invalid(format!("{display_path} does not contain a command of this version: {reason}"))
@@ -66,6 +64,16 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
         let reason = e.render().to_string();
         refused(reason.lines().next().unwrap_or_default())
     })?;
+    if let Some(mark) = mark {
+        let which = match line.command {
+            StoredCommand::Compare(_) => "these",
+            _ => "all",
+        };
+        output::note(&format!(
+            "note: {} is of an interrupted command: {mark}; {which} are simulated again",
+            dir.display()
+        ));
+    }
     match line.command {
         StoredCommand::Run(mut args) => {
             lead(&mut args.input, &base);
@@ -73,6 +81,9 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
         }
         StoredCommand::Compare(mut args) => {
             lead(&mut args.input, &base);
+            if mark.is_some() {
+                args.held = held(dir)?;
+            }
             Ok(StoredRun::Compare(args))
         }
         StoredCommand::Sweep(mut args) if args.command.is_none() => {
@@ -92,6 +103,21 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
             )
         }
     }
+}
+
+/// Returns the replications in `replications.csv`, each with its variant.
+fn held(dir: &Path) -> Result<Vec<(String, u64)>, CommandFailure> {
+    let file = dir.join("replications.csv");
+    let refused = |reason: String| CommandFailure::Invalid(format!("{}: {reason}", file.display()));
+    let text = sim_inputs::files::read_stored_text(&file).map_err(|e| refused(e.to_string()))?;
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let row = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.map_err(|e| refused(e.to_string()))?;
+        let number = row.get(1).and_then(|number| number.parse().ok());
+        let number = number.ok_or_else(|| refused("no number of a replication in the second column".to_owned()))?;
+        Ok((row.get(0).unwrap_or_default().to_owned(), number))
+    };
+    table.records().map(row).collect()
 }
 
 /// Makes the paths of a stored command line relative to the current directory.

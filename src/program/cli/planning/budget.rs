@@ -7,7 +7,7 @@ use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::tria
 use sim_analysis::experiment::{
     CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };
-use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget, SCHEMA};
+use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuleMatch, RuledBudget, SCHEMA};
 use sim_api::spec::RandomAction;
 use sim_base::Duration;
 use sim_report::planning::budget::BudgetReport;
@@ -64,7 +64,12 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
         return Err(CommandFailure::CannotBePlaced(why));
     }
-    let question = BudgetQuestion { horizon_s: horizon.seconds(), limit, probability: args.probability };
+    let question = BudgetQuestion {
+        horizon_s: horizon.seconds(),
+        limit,
+        probability: args.probability,
+        node_failures: node_failures(&subject),
+    };
     known(&subject, &args.ignore, &runs)?;
     let ruled = match args.ignore.as_slice() {
         [] => ruled(&mut runner, (&subject, jobset), runs.len() as u64)?,
@@ -134,7 +139,21 @@ fn ruled(
     };
     let runs = simulate(runner, (&subject, jobset), n, "with a rule that ignores disruptions: ")?;
     let what = what.to_owned();
-    Ok((runs.len() as u64 == n).then_some(RuledBudget { what, runs }))
+    let matches = RuleMatch::PodFailurePolicy;
+    Ok((runs.len() as u64 == n).then_some(RuledBudget { what, runs, matches }))
+}
+
+/// Returns the causes of nodes that stop without a notice, at pod level.
+fn node_failures(subject: &ExperimentSubject) -> Vec<String> {
+    let ExperimentSubject::Pods { scenario, .. } = subject else {
+        return Vec::new();
+    };
+    let fails = |does: &RandomAction| matches!(does, RandomAction::Crash | RandomAction::Partition);
+    let own = scenario.fault_processes.iter().filter(|p| fails(&p.action));
+    let mut causes: Vec<String> = own.map(|p| p.cause.clone()).collect();
+    causes.sort();
+    causes.dedup();
+    causes
 }
 
 /// Returns an error for causes that occur neither in the inputs nor in the runs.

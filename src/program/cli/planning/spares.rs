@@ -4,13 +4,17 @@ use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use crate::{cli::inputs::LoadedInput, cli::inputs::options, cli::output};
+use sim_analysis::experiment::{ReplicatedJobSet, ReplicationOutcome, ReplicationResult};
+use sim_analysis::format::count;
 use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
     MetricTarget, ParameterRange as ValueRange, ParameterRangeError, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,
     find_minimum,
 };
+use sim_api::spec::SubmittedJobSet;
 use sim_report::planning::minimum_multi::MinimumMultiReport;
 use sim_report::planning::spares::SparesReport;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 #[derive(Debug, clap::Args)]
@@ -118,8 +122,9 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
 }
 
 fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchPlan) -> Result<(), CommandFailure> {
+    let mut endings = CandidateEndings::default();
     let result = {
-        let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
+        let mut play = |value: &u64, which: Range<u64>| candidate((&mut *runner, &mut endings), args, &[*value], which);
         find_minimum(plan, &args.target, &mut play)?
     };
     if result.candidates.is_empty() {
@@ -128,7 +133,11 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
-    let report = SparesReport::new(of, path, &args.target, &result, &currency);
+    let mut report = SparesReport::new(of, path, &args.target, &result, &currency);
+    let has_found = matches!(result.answer, SearchAnswer::Least { .. } | SearchAnswer::Between { .. });
+    if let Some(last) = result.candidates.last().filter(|last| !has_found && last.excluded() > 0) {
+        report.add_reasons(endings.reasons(&[last.value], path, &runner.loaded));
+    }
     let command = ("plan spares", plan.most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if result.interrupted {
@@ -136,15 +145,14 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
     }
     match result.answer {
         SearchAnswer::Least { .. } | SearchAnswer::Between { .. } => Ok(()),
-        SearchAnswer::Nothing | SearchAnswer::Open { .. } => {
-            Err(CommandFailure::NotFound(report.conclusion[0].clone()))
-        }
+        SearchAnswer::Nothing | SearchAnswer::Open { .. } => Err(CommandFailure::NotFound(report.conclusion.join(" "))),
     }
 }
 
 fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[SearchPlan]) -> Result<(), CommandFailure> {
+    let mut endings = CandidateEndings::default();
     let result = {
-        let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
+        let mut play = |values: &[u64], which: Range<u64>| candidate((&mut *runner, &mut endings), args, values, which);
         find_minimums(plans, &args.target, &mut play)?
     };
     if result.simulated == 0 {
@@ -153,17 +161,100 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
-    let report = MinimumMultiReport::new(of, paths, &args.target, &result, &currency);
+    let mut report = MinimumMultiReport::new(of, paths, &args.target, &result, &currency);
+    let greatest = result.greatest.as_ref().filter(|one| result.least.is_empty() && one.candidate.excluded() > 0);
+    if let Some(greatest) = greatest {
+        report.add_reasons(endings.reasons(&greatest.values, "these fields", &runner.loaded));
+    }
     let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if result.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    if result.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion[0].clone())) } else { Ok(()) }
+    if result.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion.join(" "))) } else { Ok(()) }
+}
+
+/// The reasons why replications did not complete their work, by candidate.
+#[derive(Default)]
+struct CandidateEndings(BTreeMap<Vec<u64>, BTreeMap<TrialEnding, usize>>);
+
+impl CandidateEndings {
+    fn add(&mut self, values: &[u64], (replications, loaded): (&[ReplicationResult], &LoadedInput)) {
+        let own = self.0.entry(values.to_vec()).or_default();
+        replications.iter().filter_map(|r| TrialEnding::of_replication(r, loaded)).for_each(|ending| {
+            *own.entry(ending).or_insert(0) += 1;
+        });
+    }
+
+    /// Returns a sentence for each reason of one candidate.
+    fn reasons(&self, values: &[u64], path: &str, loaded: &LoadedInput) -> Vec<String> {
+        let own = self.0.get(values).into_iter().flatten();
+        own.map(|(ending, n)| ending.sentence(count(*n as u64, "replication"), path, loaded)).collect()
+    }
+}
+
+/// The reason why a replication did not complete its work.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum TrialEnding {
+    MaxRestarts,
+    TimeLimit,
+    Blocked,
+    TooFewNodes,
+    Failed,
+}
+
+impl TrialEnding {
+    fn of_replication(r: &ReplicationResult, loaded: &LoadedInput) -> Option<TrialEnding> {
+        let is_used_up = |(jobset, own): (&SubmittedJobSet, &ReplicatedJobSet)| {
+            let limit = jobset.jobset.spec.failure_policy.as_ref().map(|policy| i64::from(policy.max_restarts));
+            own.terminal_state == "Failed" && limit.is_some_and(|max| i64::from(own.restart_budget_used) >= max)
+        };
+        match (r.outcome(), r.end_reason) {
+            (ReplicationOutcome::Completed | ReplicationOutcome::Running, _) => None,
+            (ReplicationOutcome::Unfinished, _) => r.has_open_work().then_some(TrialEnding::TimeLimit),
+            (ReplicationOutcome::Blocked, _) => Some(TrialEnding::Blocked),
+            (ReplicationOutcome::Failed, "Depleted") => Some(TrialEnding::TooFewNodes),
+            // A Fleet fails only without restarts left.
+            (ReplicationOutcome::Failed, "Failed") => Some(TrialEnding::MaxRestarts),
+            _ if loaded.jobsets().iter().zip(&r.jobsets).any(is_used_up) => Some(TrialEnding::MaxRestarts),
+            _ => Some(TrialEnding::Failed),
+        }
+    }
+
+    fn sentence(self, who: String, path: &str, loaded: &LoadedInput) -> String {
+        let (limit, field, end) = match loaded {
+            LoadedInput::Fleet(fleet) => {
+                let limit = fleet.fleet.job.max_restarts.map(i64::from);
+                (limit, "job.maxRestarts", fleet.fleet.stop_at)
+            }
+            LoadedInput::Pods(pods) => {
+                let policies = pods.scenario.jobsets.iter().filter_map(|j| j.jobset.spec.failure_policy.as_ref());
+                let limit = policies.map(|policy| i64::from(policy.max_restarts)).min();
+                (limit, "spec.failurePolicy.maxRestarts", pods.scenario.stop.at)
+            }
+        };
+        let limit = limit.map_or(String::new(), |limit| format!(" {limit}"));
+        match self {
+            TrialEnding::MaxRestarts => format!(
+                "The reason in {who}: maxRestarts{limit} is used up. A larger {path} does not raise the limit; raise {field} (plan budget)."
+            ),
+            TrialEnding::TimeLimit => {
+                format!("The reason in {who}: the time limit stop.at {end} comes before the end of the work.")
+            }
+            TrialEnding::Blocked => format!("The reason in {who}: the run is blocked (jobset-sim run shows by what)."),
+            TrialEnding::TooFewNodes => {
+                format!("The reason in {who}: too few nodes are left, because failed nodes are not replaced.")
+            }
+            TrialEnding::Failed => {
+                format!("The reason in {who}: a JobSet fails, not by maxRestarts (jobset-sim run shows why).")
+            }
+        }
+    }
 }
 
 fn candidate(
-    runner: &mut TrialRunner<'_>, args: &SparesArgs, values: &[u64], which: Range<u64>,
+    (runner, endings): (&mut TrialRunner<'_>, &mut CandidateEndings), args: &SparesArgs, values: &[u64],
+    which: Range<u64>,
 ) -> Result<SampleMetric, CommandFailure> {
     let paths = args.paths.iter().map(|p| p.path.clone());
     let sets: Vec<FieldOverride> = paths.zip(values.iter().map(u64::to_string)).collect();
@@ -171,6 +262,7 @@ fn candidate(
     let what = what.join(", ");
     let replication = runner.replicate(&sets, which, &what);
     let (replication, jobsets) = replication.map_err(|why| with_min(why, &what))?;
+    endings.add(values, (&replication, &runner.loaded));
     let metric = (args.target.metric.as_str(), "--target");
     rows(&replication, &jobsets, metric, args.price_per_node_hour)
 }

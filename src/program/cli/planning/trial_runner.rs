@@ -32,6 +32,9 @@ impl<'a> TrialRunner<'a> {
         let loaded = given.load(&[])?;
         let subject = loaded.subject()?;
         loaded.print_notices(tell.quiet);
+        if !tell.quiet {
+            loaded.checkpoint_contradictions().iter().for_each(|text| output::note(&format!("warning: {text}")));
+        }
         Ok(TrialRunner {
             input,
             seed: input.seed.unwrap_or(subject.seed()),

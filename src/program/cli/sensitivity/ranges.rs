@@ -45,7 +45,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
             break;
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
-        let labels = (input.shown.clone(), input.source.clone());
+        let labels = (input.shown.clone(), input.source.clone(), input.is_decision);
         bars.push(TornadoBar::compare(of, labels, &metric, [&as_is, &low, &high]));
     }
     let (request, labels) = (inputs.len(), bars.len());
@@ -55,7 +55,9 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     let base = mean_estimate(&metric, &as_is);
     let mut report = TornadoReport::new(runner.provenance(SCHEMA), &metric, base, sorted(bars));
     let varied: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
-    let others = runner.given.text().map(sim_inputs::without_range).unwrap_or_default();
+    let text = runner.given.text();
+    let ranged = text.map(sim_inputs::sourced).unwrap_or_default().into_iter().map(|range| range.path);
+    let others = text.map(sim_inputs::without_range).unwrap_or_default().into_iter().chain(ranged);
     report.set_not_varied(others.into_iter().filter(|path| !varied.contains(&path.as_str())).collect());
     let mut more = options("metric", [&metric]);
     if args.ranges {
@@ -72,17 +74,19 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
 
 /// Returns the given inputs, or those of the file that have a published range.
 fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, CommandFailure> {
+    let result = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
     if !args.inputs.is_empty() {
+        let is_decision = |path: &String| result.iter().any(|range| range.path == *path && range.is_decision);
         let given = |range: &sim_analysis::planning::ParameterRange| SourcedRange {
             path: range.path.clone(),
             low: written(&range.text, 0),
             high: written(&range.text, 1),
             shown: [0, 1].map(|end| written(&range.text, end)),
             source: "as given".to_owned(),
+            is_decision: is_decision(&range.path),
         };
         return Ok(args.inputs.iter().map(given).collect());
     }
-    let result = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
     if result.is_empty() {
         Err(CommandFailure::Invalid(
             "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),

@@ -26,8 +26,9 @@ struct SweepOutputSummary {
 }
 
 impl SweepOutputSummary {
-    fn new(identity: &SweepIdentity, results: &SweepResults) -> SweepOutputSummary {
-        SweepOutputSummary { summary: SweepSummary::new(identity, results), conclusion: sweep::conclusion(results) }
+    fn new(identity: &SweepIdentity, results: &SweepResults, request: &[String]) -> SweepOutputSummary {
+        let conclusion = sweep::conclusion(results, request);
+        SweepOutputSummary { summary: SweepSummary::new(identity, results), conclusion }
     }
 }
 
@@ -74,7 +75,7 @@ pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &Sweep
         check_metric("--metric", metric, results.names())?;
     }
     match args.format {
-        TableFormat::Json => output::json(&SweepOutputSummary::new(identity, results)),
+        TableFormat::Json => output::json(&SweepOutputSummary::new(identity, results, &args.metrics)),
         TableFormat::Csv => output::bytes(&sweep_tables::estimates(results).csv()),
         TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
         TableFormat::Text => {
@@ -93,7 +94,7 @@ pub fn keep(
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
-    dir.write_json("summary.json", &SweepOutputSummary::new(identity, results))?;
+    dir.write_json("summary.json", &SweepOutputSummary::new(identity, results, &args.metrics))?;
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;

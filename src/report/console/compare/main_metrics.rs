@@ -2,7 +2,7 @@
 
 use super::{
     caveats, conclusion, deciding_metric, estimates, format_metric_row, format_metric_value, grows_until_end, has_running,
-    is_headline_metric, metric_estimates, split_by_difference, title, variants,
+    is_headline_metric, metric_estimates, multiplicity_note, split_by_difference, title, variants,
 };
 use crate::console::page::{Block, Page, Rank, wrapped};
 use crate::console::style::Detail;
@@ -37,10 +37,13 @@ pub(super) fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     let style = &WaterfallStyle { detail: Detail::Brief, ..*style };
     let mut page = Page::new(LINES, style);
     page.push(Block::text(Rank::Answer, title(all, style)));
-    let conclusion = wrapped(&conclusion(all), style.width, CONCLUSION_LINES, style);
+    let conclusion = wrapped(&conclusion(all, &[]), style.width, CONCLUSION_LINES, style);
     page.push(Block::text(Rank::Answer, conclusion.join("\n")));
     page.push(Block::new(Rank::Support, "").entries(variants(all, false)).noun("variant").minimum(2, 0));
     push_table(&mut page, all, style);
+    if let Some(note) = multiplicity_note(all) {
+        page.push(Block::text(Rank::Answer, wrap(&note, style.width - 2).join("\n  ")).attached());
+    }
     let caveats = caveats(all, &[]);
     let caveats = caveats.iter().map(|caveat| wrap(caveat, style.width - 2).join("\n  "));
     page.push(Block::new(Rank::Note, "").entries(caveats).noun("caveat"));

@@ -52,7 +52,9 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
             let at = (left + j as i32 * cell.0, y);
             let rank = match &best {
                 Some(best) if best.point == point => PointRank::Best,
-                Some(best) if best.inconclusive.contains(&point) => PointRank::Inconclusive,
+                Some(best) if best.inconclusive.contains(&point) || best.equal.contains(&point) => {
+                    PointRank::Inconclusive
+                }
                 _ => PointRank::Other,
             };
             let share = means[point].zip(ends).map(|(mean, ends)| goodness(mean, ends));

@@ -30,7 +30,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let values = numbers(all, axis)?;
     let (names, metric_label) = (of.axes(), of.label(metric));
     //  The smallest value on this line that is best or whose difference from the best is inconclusive.
-    let is_similar = |p: &usize| *p == best.point || best.inconclusive.contains(p);
+    let is_similar = |p: &usize| *p == best.point || best.inconclusive.contains(p) || best.equal.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
     let mut order = line.clone();
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));

@@ -20,7 +20,16 @@ fn ranges_are_those_of_fields_that_a_file_has_and_each_has_a_source() {
     let ranges = sourced(&source);
     let found: Vec<_> = ranges.iter().map(|r| (r.path.as_str(), r.low.as_str(), r.high.as_str())).collect();
     assert_eq!(found, [("faultProcesses[0].times", "0.5", "2"), ("parameters.slices", "20", "22")]);
-    let named = ["faultProcesses[0].backAfter", "topology.pools[1].count", "parameters.step"];
+    assert!(ranges[1].is_decision && !ranges[0].is_decision);
+    let named = ["parameters.step", "topology.pools[1].count", "faultProcesses[0].backAfter"];
+    assert_eq!(without_range(&source), named);
+    // The published range is that of a whole repair, and every other number is named.
+    let stages = "kind: Fleet\nmetadata: {name: x1}\nnodes: 9\njob: {nodes: 8, recovery: 5m}\nrepair: {stages: [{name: reboot, \
+        takes: 40m, escalates: 0.3}, {name: swap, takes: {exponential: {mean: 3d}}}]}\nseed: 3\n";
+    let source = SourceText { file: "f.yaml".to_owned(), text: stages.to_owned() };
+    assert_eq!(sourced(&source).iter().map(|r| r.path.as_str()).collect::<Vec<_>>(), ["job.recovery"]);
+    let named =
+        ["nodes", "job.nodes", "repair.stages[0].takes", "repair.stages[0].escalates", "repair.stages[1].takes"];
     assert_eq!(without_range(&source), named);
     for entry in read::list(&RANGES, "ranges") {
         let source = read::string(entry, "source").unwrap_or_default();

@@ -17,6 +17,7 @@ fn row(case: &str, ttr: Option<u64>, detect: u64, wait: u64) -> BenchRow {
         restarts: 1,
         phases_ns: map("detect", detect),
         waits_ns: map("a bucket", wait),
+        reason: None,
         digest: String::new(),
         replications: Vec::new(),
     }

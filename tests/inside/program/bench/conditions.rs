@@ -18,6 +18,7 @@ fn report(ttr_s: &[Option<u64>]) -> BaselineReport {
         restarts: 1,
         phases_ns: BTreeMap::from([("detect".to_owned(), 2_000_000_000)]),
         waits_ns: BTreeMap::new(),
+        reason: None,
         digest: String::new(),
         replications: Vec::new(),
     };

@@ -5,7 +5,12 @@ use sim_analysis::planning::budget::*;
 use std::sync::Arc;
 /// Returns a run with restarts on these days and with these causes.
 fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
-    let one = |(day, cause): &(f64, &str)| UsedAt { at_s: day * 86_400.0, times: 1, cause: Arc::from(*cause) };
+    let one = |(day, cause): &(f64, &str)| UsedAt {
+        at_s: day * 86_400.0,
+        times: 1,
+        cause: Arc::from(*cause),
+        is_pod_failure_policy: false,
+    };
     CountedRun {
         replication,
         end_s: 30.0 * 86_400.0,
@@ -13,12 +18,13 @@ fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
         ended_otherwise: None,
         never_placed: None,
         used: used.iter().map(one).collect(),
+        uncounted: Vec::new(),
         digest: 0,
     }
 }
 
 fn budget_question(limit: u32) -> BudgetQuestion {
-    BudgetQuestion { horizon_s: 30.0 * 86_400.0, limit: Some(limit), probability: 0.5 }
+    BudgetQuestion { horizon_s: 30.0 * 86_400.0, limit: Some(limit), probability: 0.5, node_failures: Vec::new() }
 }
 
 #[test]

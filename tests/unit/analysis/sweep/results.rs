@@ -49,6 +49,8 @@ fn the_best_point_has_the_best_mean_and_those_that_are_inconclusive_against_it_a
     assert_eq!((result.point, result.inconclusive), (1, vec![2]));
     let clear = results(&[&at(0.5), &at(1.0), &at(0.9)]).best("goodput").unwrap();
     assert_eq!((clear.point, clear.inconclusive), (1, vec![]));
+    let same = results(&[&at(1.0), &at(0.5), &at(1.0)]).best("goodput").unwrap();
+    assert_eq!((same.point, same.inconclusive, same.equal), (0, vec![], vec![2]));
     let other = results(&[&at(0.5), &at(1.0)]);
     assert_eq!(other.best("other"), None, "all points have equal values of this metric");
     assert_eq!(other.names(), ["goodput", "other"]);

@@ -129,8 +129,6 @@ fn shares_have_intervals_of_shares_and_verdicts_of_mcnemar() {
     // McNemar: 6 / √6 > 1.96, and 3 / √3 is not.
     assert_eq!(pairs(6, 0, 14).significant_order(), Some(Ordering::Less));
     assert_eq!(pairs(0, 3, 17).significant_order(), None);
-    // With 3 of 20 pairs unequal, 4 unequal pairs are needed: 27 pairs.
-    assert_eq!(pairs(0, 3, 17).required_pairs(), Some(26));
     assert_eq!((pairs(0, 0, 20).ci95[0] * 1e3).round(), -161.0);
     // A look stops early only with a narrow interval, although all values are equal.
     let look = InterimLooks::new(40, 0.95).looks().next().unwrap();

@@ -4,4 +4,3 @@ mod json_stream;
 mod locate;
 mod path;
 mod print;
-mod suggest;

@@ -1,6 +1,6 @@
-//! Tests of `sim_inputs::text::suggest`.
+//! Tests of `sim_base::suggest`.
 
-use sim_inputs::text::suggest::*;
+use sim_base::suggest::*;
 #[test]
 fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
     let known = ["parallelism", "completions", "InPlaceRestart", "Recreate"];
