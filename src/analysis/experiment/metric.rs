@@ -92,11 +92,8 @@ pub fn sample_kind(metric: &str) -> SampleKind {
 /// Limits the interval of a mean to values that the metric can have: no metric is negative, and shares of time are at
 /// most 1.
 pub fn possible_interval(metric: &str, mean: f64, [low, high]: [f64; 2]) -> [f64; 2] {
-    const SHARES: [&str; 3] = ["ettr", "effective_training_ratio", "exposedShare"];
-    let name = metric.rsplit('.').next().unwrap_or(metric);
-    let is_share = SHARES.contains(&name) || metric.contains("goodput");
     let low = if mean >= 0.0 { low.max(0.0) } else { low };
-    let high = if is_share && mean <= 1.0 { high.min(1.0) } else { high };
+    let high = if is_share(metric) && mean <= 1.0 { high.min(1.0) } else { high };
     [low, high]
 }
 
@@ -108,7 +105,7 @@ pub fn metric_mean(metric: &str, values: Vec<f64>) -> Option<MeanEstimate> {
 
 /// Returns whether the values of a metric are between 0 and 1.
 pub fn is_share(metric: &str) -> bool {
-    const SHARES: [&str; 5] = ["goodput", "ettr", "effective_training_ratio", "exposedShare", "fleet"];
+    const SHARES: [&str; 6] = ["goodput", "ettr", "effective_training_ratio", "exposedShare", "fleet", "allocated"];
     let last = metric.rsplit('.').next().unwrap_or(metric);
     !is_by_cause(metric) && (SHARES.contains(&last) || sample_kind(metric) == SampleKind::Indicator)
 }
