@@ -46,3 +46,25 @@ fn unsupported_object_is_not_simulated() {
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     assert_eq!(result.not_simulated, ["object Node n: a Node with condition Ready=False at the start is not modelled"]);
 }
+
+#[test]
+fn a_job_without_jobset_that_is_gone_keeps_its_suspension_and_attempt() {
+    let job = |suspend: bool| {
+        let owner = serde_json::json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "other",
+            "uid": "00000000-0000-0000-0000-0000000000aa", "controller": true}]);
+        let pod = serde_json::json!({"restartPolicy": "Never", "containers": [{"name": "m", "image": "example.com/i:1"}]});
+        serde_json::json!({"apiVersion": "batch/v1", "kind": "Job", "spec": {"suspend": suspend, "template": {"spec": pod}},
+            "metadata": {"name": "foreign", "ownerReferences": owner,
+                "labels": {"jobset.sigs.k8s.io/restart-attempt": "3"}}})
+    };
+    for suspend in [true, false] {
+        let recording = super::super::read::tests::example(|j| j["objects"] = serde_json::json!([job(suspend)]));
+        let scenario = replay_scenario(&recording, &defaults().unwrap(), &ScenarioOverrides::default()).unwrap();
+        let mut scenario = ScenarioSpec { decoders: sim_inputs::DECODERS, ..scenario };
+        let mut simulation = SimulationInput::new(&mut scenario).unwrap();
+        let (observed, DiscardSink) = run_observed(&recording, &mut simulation, SEED, DiscardSink);
+        let rows: Vec<_> = observed.sink.history.other_jobs().collect();
+        let seen: Vec<_> = rows.iter().map(|r| (r.exists, r.suspended, r.restart_attempt.as_str())).collect();
+        assert_eq!(seen, [(false, suspend, "3")]);
+    }
+}
