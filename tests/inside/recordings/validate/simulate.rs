@@ -49,22 +49,24 @@ fn unsupported_object_is_not_simulated() {
 
 #[test]
 fn a_job_without_jobset_that_is_gone_keeps_its_suspension_and_attempt() {
-    let job = |suspend: bool| {
-        let owner = serde_json::json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "other",
-            "uid": "00000000-0000-0000-0000-0000000000aa", "controller": true}]);
-        let pod = serde_json::json!({"restartPolicy": "Never", "containers": [{"name": "m", "image": "example.com/i:1"}]});
-        serde_json::json!({"apiVersion": "batch/v1", "kind": "Job", "spec": {"suspend": suspend, "template": {"spec": pod}},
-            "metadata": {"name": "foreign", "ownerReferences": owner,
-                "labels": {"jobset.sigs.k8s.io/restart-attempt": "3"}}})
-    };
+    let pod = serde_json::json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "m", "image": "example.com/i:1"}]}});
+    let owner = serde_json::json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "js",
+        "uid": "00000000-0000-0000-0000-0000000000aa", "controller": true}]);
+    let metadata = serde_json::json!({"name": "js-x-0", "ownerReferences": owner,
+        "labels": {"jobset.sigs.k8s.io/restart-attempt": "3"}});
     for suspend in [true, false] {
-        let recording = super::super::read::tests::example(|j| j["objects"] = serde_json::json!([job(suspend)]));
-        let scenario = replay_scenario(&recording, &defaults().unwrap(), &ScenarioOverrides::default()).unwrap();
-        let mut scenario = ScenarioSpec { decoders: sim_inputs::DECODERS, ..scenario };
-        let mut simulation = SimulationInput::new(&mut scenario).unwrap();
+        let recording = super::super::read::tests::example(|j| {
+            let spec = serde_json::json!({"suspend": suspend, "template": pod});
+            j["objects"] = serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}]);
+            j["jobSet"] = serde_json::json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+                "metadata": {"name": "js"},
+                "spec": {"replicatedJobs": [{"name": "u", "template": {"spec": {"template": pod}}}]}});
+        });
+        let scenario = default_replay_scenario("f", &recording).unwrap();
+        let mut simulation = SimulationInput::new(&scenario).unwrap();
         let (observed, DiscardSink) = run_observed(&recording, &mut simulation, SEED, DiscardSink);
-        let rows: Vec<_> = observed.sink.history.other_jobs().collect();
-        let seen: Vec<_> = rows.iter().map(|r| (r.exists, r.suspended, r.restart_attempt.as_str())).collect();
+        let rows = observed.sink.history.other_jobs();
+        let seen: Vec<_> = rows.map(|row| (row.exists, row.suspended, row.restart_attempt.as_str())).collect();
         assert_eq!(seen, [(false, suspend, "3")]);
     }
 }
