@@ -1,7 +1,8 @@
 //! Requests to the API server: when each one leaves the client, when its response arrives, and the counts per kind.
 //! The client's token bucket decides when a request leaves; a random latency, named after its object and increasing
-//! with the requests in flight, decides when the response arrives. The counters are those of an audit log. Must never
-//! apply the effect of a request: that is the task of `apiserver`.
+//! with the requests in flight, decides when the response arrives. Requests of nodes have no client limit: they share
+//! the capacity of the server (`NodeRequests`). The counters are those of an audit log. Must never apply the effect of a
+//! request: that is the task of `apiserver`.
 
 use super::requests_in_flight::RequestsInFlight;
 use super::token_bucket::TokenBucket;
@@ -87,8 +88,10 @@ struct KindLatency {
     latency: Distribution,
     /// Requests in flight at which the latency was measured, ascending; empty for the latency of an idle server.
     loads: Vec<u32>,
-    /// True if the latency includes the wait for `LedgerResource::NodeRequests`: measured latencies of nodes.
-    includes_wait: bool,
+    /// True for requests of nodes, which are in flight while they wait for `LedgerResource::NodeRequests`.
+    is_of_node: bool,
+    is_measured: bool,
+    is_write: bool,
 }
 
 impl KindLatency {
@@ -100,33 +103,34 @@ impl KindLatency {
             CallCost::Write => &timing.api_write,
             CallCost::TwoWebhooks => &timing.api_pod_create,
         };
+        let is_of_node = kind.bucket == Some(LedgerResource::NodeRequests);
         let measured = timing.measured_kind((kind.client, kind.verb, kind.resource)).map(|at| &timing.api_measured[at]);
         KindLatency {
             latency: measured.map_or(by_cost, |m| &m.latency).clone(),
             loads: measured.map_or(Vec::new(), |m| m.loads.clone()),
-            includes_wait: measured.is_some() && kind.bucket == Some(LedgerResource::NodeRequests),
+            is_of_node,
+            is_measured: measured.is_some(),
+            is_write: kind.cost != CallCost::Read,
         }
     }
 
-    /// Returns the latency, and the time for which the request counts as in flight: a measured latency already contains
-    /// the effect of the load, so it counts with its median.
+    /// Returns the latency of a request that finds this number of requests in flight.
     fn sample(
         &self, draws: &mut DrawSequence, own: UniformDraw, (in_flight, concurrency): (u32, u32),
-    ) -> (Duration, Duration) {
+    ) -> Duration {
         if self.loads.is_empty() {
             let idle = draws.sample(own, &self.latency);
             if in_flight < concurrency {
-                return (idle, idle);
+                return idle;
             }
             // Beyond its concurrency, the server divides its capacity equally among the requests.
-            let latency = Duration(idle.saturating_mul(u64::from(in_flight) + 1).0 / u64::from(concurrency));
-            return (latency, latency);
+            return Duration(idle.saturating_mul(u64::from(in_flight) + 1).0 / u64::from(concurrency));
         }
         // The latency has the same rank among the measured ones as the load; equal loads are drawn.
         let lower = self.loads.partition_point(|n| *n < in_flight) as f64;
         let equal = self.loads.partition_point(|n| *n <= in_flight) as f64 - lower;
         let rank = (lower + equal * draws.uniform(own)) / self.loads.len() as f64;
-        (self.latency.quantile(rank.clamp(1e-6, 1.0 - 1e-6)), self.latency.median())
+        self.latency.quantile(rank.clamp(1e-6, 1.0 - 1e-6))
     }
 }
 
@@ -139,6 +143,10 @@ pub struct RequestTable {
     in_flight: RequestsInFlight,
     /// Number of requests that the API server executes at the same time.
     concurrency: u32,
+    /// Index of the token bucket of nodes.
+    node_bucket: usize,
+    /// Longest time for which the server executes requests of nodes that it has accepted.
+    longest_execution: Duration,
     /// Keys of the request kinds in the names of their random latencies.
     keys: [StreamKey; Call::COUNT],
     tally: [[RequestTally; CODES.len()]; Call::COUNT],
@@ -152,7 +160,8 @@ impl RequestTable {
         // kubernetes.md 1.2: the garbage collector's metadata client has twice the QPS, with the burst unchanged.
         let collector = ClientRate::new(2.0 * kcm.qps, kcm.burst);
         let kueue = ClientRate::new(KUEUE_QPS, KUEUE_BURST);
-        // Rate of all nodes together, without a burst beyond one second of capacity.
+        // Rate of all nodes together. The server executes their requests while they are in flight, so that those of an
+        // idle moment are only as slow as their latency.
         let nodes = ClientRate::new(plane.node_requests_per_s, 1);
         let rates = [
             (LedgerResource::JobControllerClient, kcm),
@@ -167,17 +176,18 @@ impl RequestTable {
             (LedgerResource::KueueWorkloadClient, kueue),
             (LedgerResource::KueuePodClient, kueue),
         ];
-        let bucket = |call: Call| {
-            let bucket = call.kind().bucket?;
-            let at = rates.iter().position(|(r, _)| *r == bucket);
-            Some(at.expect("every bucket has a rate") as u8)
-        };
+        let index = |bucket| rates.iter().position(|(r, _)| *r == bucket).expect("every bucket has a rate");
+        let bucket = |call: Call| call.kind().bucket.map(|bucket| index(bucket) as u8);
         RequestTable {
             bucket_index: Call::ALL.map(bucket),
             token_buckets: rates.map(|(r, rate)| (r, rate, TokenBucket::new(rate))).into(),
             latency: Call::ALL.map(|call| KindLatency::new(timing, call)),
             in_flight: RequestsInFlight::default(),
             concurrency: plane.api_server_concurrency,
+            node_bucket: index(LedgerResource::NodeRequests),
+            longest_execution: Duration::from_seconds_f64(
+                f64::from(plane.api_server_concurrency) / plane.node_requests_per_s,
+            ),
             keys: Call::ALL.map(|call| StreamKey::from_text(&call.text())),
             tally: [[NO_TALLY; CODES.len()]; Call::COUNT],
             counts_at_restart: None,
@@ -200,7 +210,7 @@ impl RequestTable {
             None => now,
         };
         let kind = &self.latency[req.call as usize];
-        let arrival = if kind.includes_wait { now } else { granted };
+        let arrival = if kind.is_of_node { now } else { granted };
         let in_flight = self.in_flight.count(arrival);
         let own = UniformDraw {
             purpose: StreamPurpose::ApiLatency,
@@ -208,9 +218,20 @@ impl RequestTable {
             occurrence: req.nth,
             substream: object.1,
         };
-        let (latency, counted) = kind.sample(draws, own, (in_flight, self.concurrency));
-        self.in_flight.enter(now, arrival, arrival + counted);
-        RequestTimes { granted, answered_at: granted.max(arrival + latency), in_flight }
+        let mut latency = kind.sample(draws, own, (in_flight, self.concurrency));
+        // A measured latency contains the effect of the other requests.
+        if !kind.is_measured && kind.is_write && !kind.is_of_node {
+            latency = latency.max(self.node_backlog(arrival));
+        }
+        let answered_at = granted.max(arrival + latency);
+        self.in_flight.enter(now, arrival, answered_at);
+        RequestTimes { granted, answered_at, in_flight }
+    }
+
+    /// Returns the time for which the server executes requests of nodes at `arrival`. Further ones wait in its queues,
+    /// which are separate for each client.
+    fn node_backlog(&self, arrival: SimTime) -> Duration {
+        self.token_buckets[self.node_bucket].2.backlog(arrival).min(self.longest_execution)
     }
 
     /// Adds an answered request to the audit log.

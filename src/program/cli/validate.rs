@@ -28,7 +28,8 @@ pub struct ValidateArgs {
     /// Preset file, as written by `recording calibrate`, whose rates and latencies replace those of the recordings
     #[arg(long, value_name = "FILE")]
     pub preset: Option<std::path::PathBuf>,
-    /// Maximum number of requests per second of all kubelets and agents together [default: 240, as in the recordings]
+    /// Maximum number of requests per second of all kubelets and agents together [default: that of the
+    /// recording, else unlimited for imported incidents and 240, as on the recording machine, for others]
     #[arg(long, value_name = "N")]
     pub node_requests_per_s: Option<f64>,
 }

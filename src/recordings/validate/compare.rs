@@ -43,7 +43,7 @@ impl RunObserver {
     pub fn new(recording: &RecordedRun, scenario: &ScenarioSpec) -> RunObserver {
         RunObserver {
             restarts: RestartFold::new(scenario).without_paths(),
-            history: DecisionHistory::default(),
+            history: DecisionHistory::new(scenario),
             steps: RunSteps::default(),
             pods: PodFold::default(),
             admissions: AdmissionHistory::default(),

@@ -10,7 +10,7 @@ use file_error::{RUN_KINDS, RecordingFileError, RecordingFileProblem};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use value_error::{MAX_NODES, RecordingValueError};
+use value_error::{MAX_NODES, NODE_REQUESTS_MAX_PER_S, RecordingValueError};
 
 /// Longest time accepted in a recording, in milliseconds: 100 years, the same as for other inputs.
 const MAX_TIME_MS: u64 = 100 * 365 * 86_400 * 1_000;
@@ -76,6 +76,9 @@ fn check_ranges(recording: &RecordedRun) -> Result<(), RecordingValueError> {
     if let Some(latency) = cp.api_latency_ms {
         let (p50, p95) = latency.p50_p95();
         super::check_latency(p50, p95).map_err(RecordingValueError::ApiLatency)?;
+    }
+    if let Some(rate) = cp.node_requests_per_second.filter(|rate| !(1.0..=NODE_REQUESTS_MAX_PER_S).contains(rate)) {
+        return Err(RecordingValueError::NodeRequests { rate });
     }
     let script = &recording.script;
     let mut times = vec![script.start_ms, script.term_ms, script.restart_ms];

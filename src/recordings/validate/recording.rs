@@ -133,6 +133,8 @@ pub struct RecordedControlPlane {
     pub node_monitor_grace_period_s: Option<u64>,
     pub heartbeat_s: Option<u64>,
     pub api_latency_ms: Option<RecordedLatency>,
+    /// Requests per second of all kubelets and agents that the API server handles.
+    pub node_requests_per_second: Option<f64>,
     #[serde(default)]
     pub gate_switches: Vec<RecordedGateSwitch>,
     #[serde(default)]

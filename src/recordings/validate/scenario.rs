@@ -11,13 +11,16 @@ pub(crate) mod topology;
 pub mod unmodelled;
 pub(crate) mod unsimulated_fields;
 
+use super::read::value_error::NODE_REQUESTS_MAX_PER_S;
 use super::recording::{RecordedControlPlane, RecordedRequests, RecordedRun, RecordingKind};
 use script::{container_rule, faults};
 
+use serde_json::Value;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, KubeVersion, MeasuredLatency, ObjectDecoders, PlacementRepair,
-    ScenarioSpec, StopSpec, StopWhen, TieBreak, TimingSpec,
+    ClaimController, ClientRate, ControlPlane, FaultAction, FeatureGates, KubeVersion, MeasuredLatency, ObjectDecoders,
+    ObjectKind, PlacementRepair, RequestVerb, ScenarioSpec, ScriptedFault, StopSpec, StopWhen, TieBreak, TimingSpec,
+    UserRequest,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -26,7 +29,8 @@ pub use unmodelled::{UnmodelledAction, UnmodelledPart};
 
 /// Requests of nodes per second that the API server handled while the recordings were made. The simulator of all
 /// kubelets and the API server shared two cores; the 600 status and 200 annotation patches of 200 pods took 3.4 s in
-/// `t100-i-4x50`. This is a property of that machine, not of Kubernetes. `--node-requests-per-s` overrides it.
+/// `t100-i-4x50`. This is a property of that machine, not of Kubernetes, and does not apply to imported incidents.
+/// `controlPlane.nodeRequestsPerSecond` of the recording and `--node-requests-per-s` override it.
 pub const NODE_REQUESTS_PER_S: f64 = 240.0;
 
 /// Time limit for recordings of kind `times`. The run normally ends earlier, when every pod is ready again.
@@ -74,12 +78,13 @@ pub fn replay_scenario(
         return Err(UnmodelledAction::sorted(reasons));
     }
     let mut control_plane = control_plane(
-        &recording.control_plane,
+        recording,
         gates,
         (&defaults.control_plane, defaults.preset_overrides_recording),
         overrides,
     );
     control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
+    let claim_controller = claim_controller(recording, &objects, &faults);
     Ok(ScenarioSpec {
         name: recording.name.clone(),
         description: recording.about.clone(),
@@ -99,7 +104,7 @@ pub fn replay_scenario(
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
-        claim_controller: sim_api::spec::ClaimController::Absent,
+        claim_controller,
         requires_listed_classes: true,
         service_accounts: Vec::new(),
         scheduler: Default::default(),
@@ -110,6 +115,33 @@ pub fn replay_scenario(
         stop: stop_spec(recording),
         seed: SEED,
     })
+}
+
+/// Returns the component that binds claims. The recorded control planes ran all controllers. Without storage among the
+/// objects, all claims of a recording stay unbound, and those of an imported incident, which lists Nodes only, are
+/// assumed to be bound.
+fn claim_controller(recording: &RecordedRun, objects: &[Value], faults: &[ScriptedFault]) -> ClaimController {
+    let created = faults.iter().filter_map(|fault| match &fault.action {
+        FaultAction::Request(UserRequest { verb: RequestVerb::Create { object, .. }, .. }) => Some(object),
+        _ => None,
+    });
+    let mut kinds = objects.iter().chain(created).map(|object| kind_of(object));
+    let is_imported = recording.imported.is_some();
+    let is_storage = |kind| match kind {
+        ObjectKind::PersistentVolume | ObjectKind::StorageClass => true,
+        // As in a scenario, a claim of an incident does not mean that its volume would be listed.
+        ObjectKind::PersistentVolumeClaim => !is_imported,
+        _ => false,
+    };
+    match (kinds.any(is_storage), is_imported) {
+        (true, _) => ClaimController::Simulated,
+        (false, true) => ClaimController::Assumed,
+        (false, false) => ClaimController::Absent,
+    }
+}
+
+fn kind_of(object: &Value) -> ObjectKind {
+    ObjectKind::from_kind(object["kind"].as_str().unwrap_or(""))
 }
 
 /// Returns the value. If there is none, adds the reasons and returns the default.
@@ -158,9 +190,13 @@ fn stop_spec(recording: &RecordedRun) -> StopSpec {
 }
 
 fn control_plane(
-    recorded: &RecordedControlPlane, gates: FeatureGates, defaults: (&ControlPlane, bool),
+    recording: &RecordedRun, gates: FeatureGates, defaults: (&ControlPlane, bool),
     overrides: &ScenarioOverrides,
 ) -> ControlPlane {
+    let recorded = &recording.control_plane;
+    // The API server of an imported incident is unknown.
+    let machine = if recording.imported.is_some() { NODE_REQUESTS_MAX_PER_S } else { NODE_REQUESTS_PER_S };
+    let node_requests_per_s = overrides.node_requests_per_s.or(recorded.node_requests_per_second);
     let rate = |r: super::recording::RecordedRate| ClientRate::new(r.qps, r.burst);
     let kcm = recorded.kube_controller_manager;
     let own = |recorded: super::recording::RecordedRate, preset: ClientRate| {
@@ -173,7 +209,7 @@ fn control_plane(
         concurrent_job_syncs: kcm.concurrent_job_syncs.unwrap_or(defaults.concurrent_job_syncs),
         kube_scheduler: own(recorded.kube_scheduler, defaults.kube_scheduler),
         jobset_manager: own(recorded.jobset_manager, defaults.jobset_manager),
-        node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
+        node_requests_per_s: node_requests_per_s.unwrap_or(machine),
         feature_gates: gates,
         placement_repair: if recorded.manager_may_write_pod_status {
             PlacementRepair::Succeeds

@@ -77,12 +77,6 @@ impl GroupResult {
         feasible.iter().zip(&totals).filter(|(_, total)| Some(*total) == highest).map(|(p, _)| *p).collect()
     }
 
-    /// Returns the feasible placements with the largest number of pods.
-    pub fn largest(&self) -> Vec<&Placement> {
-        let most = self.placements.iter().filter(|p| p.is_feasible).map(Placement::assigned).max();
-        self.placements.iter().filter(|p| p.is_feasible && Some(p.assigned()) == most).collect()
-    }
-
     /// Returns the messages of the pods of an unschedulable group, which follow from its first placement.
     pub fn rejections(&self) -> Vec<String> {
         let Some(first) = self.placements.first() else {

@@ -41,6 +41,37 @@ fn a_fixed_latency_stays_fixed_up_to_the_concurrency_of_the_server_and_grows_in_
     assert_eq!(latencies(&mut table(600, None), 600), [10.0; 600]);
 }
 
+/// Times in ms at which requests that are sent at once are answered, with this rate of node requests.
+fn answered_ms(node_requests_per_s: f64, calls: &[Call]) -> Vec<u64> {
+    let scenario = crate::kubelet::play_tests::scenario(&[]);
+    let (mut plane, mut timing) = (scenario.control_plane, scenario.timing);
+    (plane.node_requests_per_s, plane.api_server_concurrency) = (node_requests_per_s, 20);
+    (timing.api_write, timing.api_read) = (Distribution::fixed_ms(10), Distribution::fixed_ms(1));
+    let mut table = RequestTable::new(&plane, &timing);
+    let mut draws = DrawSequence::new(1, 0);
+    let send = |(nth, call): (usize, &Call)| {
+        let req = RequestEntry::new(*call, TicketSubject::Nothing, nth as u32);
+        table.send(&mut draws, &req, (StreamKey(7), 0), SimTime(0)).answered_at.0 / 1_000_000
+    };
+    calls.iter().enumerate().map(send).collect()
+}
+
+#[test]
+fn requests_of_nodes_share_the_capacity_of_the_server_with_the_writes_of_other_clients() {
+    use Call::{CollectorPodGet, JobPodPatch, KubeletStatus};
+    // Three requests of an idle moment are as slow as one, and a write of a controller does not overtake them.
+    let few = [KubeletStatus, KubeletStatus, KubeletStatus, JobPodPatch, CollectorPodGet];
+    assert_eq!(answered_ms(250.0, &few), [10, 10, 10, 12, 1]);
+    assert_eq!(answered_ms(250.0, &[KubeletStatus; 20])[16..], [64, 68, 72, 76]);
+    // Beyond its concurrency, requests wait in a queue of their client.
+    let mut many = vec![KubeletStatus; 100];
+    many.push(CollectorPodGet);
+    many.push(JobPodPatch);
+    let answered = answered_ms(250.0, &many);
+    assert_eq!(answered[99], 396);
+    assert!(answered[101] <= 80, "{}", answered[101]);
+}
+
 #[test]
 fn a_measured_latency_has_the_rank_of_its_load() {
     let mut table = table(1, Some((0..100).collect()));

@@ -5,11 +5,12 @@
 use crate::validate::recording::JobRow;
 use serde_json::Value;
 use sim_api::spec::keys::RESTART_ATTEMPT;
+use sim_api::spec::{FaultAction, RequestVerb, ScenarioSpec, UserRequest};
 use sim_base::{JobId, JobSetId, SimTime};
 use sim_engine::record::{
-    Body, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
+    Body, JobConditionType, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The part of a JobSet's status of which every change is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct DecisionHistory {
     pub responses: BTreeMap<u32, String>,
     /// Jobs that belong to no JobSet, in order of creation.
     other_jobs: Vec<(JobId, JobRow)>,
+    /// Manifests of such Jobs by name, in order of creation.
+    job_manifests: BTreeMap<String, VecDeque<Value>>,
 }
 
 impl DecisionHistory {
@@ -83,6 +86,20 @@ impl DecisionHistory {
         counts
     }
 
+    /// Creates a history with the manifests of the Jobs that exist at the start or are created by a user.
+    pub fn new(scenario: &ScenarioSpec) -> DecisionHistory {
+        let created = scenario.faults.iter().filter_map(|fault| match &fault.action {
+            FaultAction::Request(UserRequest { verb: RequestVerb::Create { object, .. }, .. }) => Some(object),
+            _ => None,
+        });
+        let mut history = DecisionHistory::default();
+        for job in scenario.objects.iter().chain(created).filter(|object| object["kind"] == "Job") {
+            let name = job["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            history.job_manifests.entry(name).or_default().push_back(job.clone());
+        }
+        history
+    }
+
     /// Returns all Jobs that belong to no JobSet, in order of creation.
     pub fn other_jobs(&self) -> impl Iterator<Item = &JobRow> {
         self.other_jobs.iter().map(|(_, row)| row)
@@ -101,9 +118,7 @@ impl DecisionHistory {
             (row.active, row.ready) = (count("active"), count("ready"));
             (row.succeeded, row.failed) = (count("succeeded"), count("failed"));
             row.terminating = Some(count("terminating"));
-            row.suspended = job["spec"]["suspend"] == true;
-            let attempt = metadata["labels"][RESTART_ATTEMPT].as_str();
-            row.restart_attempt = attempt.unwrap_or_default().to_owned();
+            read_spec(row, job);
         }
     }
 
@@ -115,7 +130,10 @@ impl DecisionHistory {
             return;
         }
         if let Body::JobCreated { .. } = body {
-            let row = JobRow { name: names.job(job).to_owned(), exists: true, ..JobRow::default() };
+            let mut row = JobRow { name: names.job(job).to_owned(), exists: true, ..JobRow::default() };
+            if let Some(manifest) = self.job_manifests.get_mut(&row.name).and_then(VecDeque::pop_front) {
+                read_spec(&mut row, &manifest);
+            }
             self.other_jobs.push((job, row));
             return;
         }
@@ -127,6 +145,9 @@ impl DecisionHistory {
                 let head = format!("{}={}", kind.as_str(), condition_status(status));
                 let text = format!("{head} {}: {}", names.text(reason), names.text(message));
                 row.conditions.push(text);
+                if kind == JobConditionType::Suspended {
+                    row.suspended = status;
+                }
             }
             _ => row.exists = false,
         }
@@ -164,6 +185,13 @@ impl DecisionHistory {
             state.terminal_state = kind.as_str().to_owned();
         }
     }
+}
+
+/// Reads the compared fields of a Job other than its status.
+fn read_spec(row: &mut JobRow, job: &Value) {
+    row.suspended = job["spec"]["suspend"] == true;
+    let attempt = job["metadata"]["labels"][RESTART_ATTEMPT].as_str();
+    row.restart_attempt = attempt.unwrap_or_default().to_owned();
 }
 
 pub fn condition_status(status: bool) -> &'static str {

@@ -8,6 +8,9 @@ pub const MAX_NODES: u32 = 1_000_000;
 /// Longest accepted latency of an API request in milliseconds.
 pub const LATENCY_MAX_MS: f64 = 60_000.0;
 
+/// Largest accepted rate of the requests of nodes, as in a scenario.
+pub const NODE_REQUESTS_MAX_PER_S: f64 = 1e9;
+
 /// A pair of latencies in milliseconds that is out of range.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct LatencyRangeError {
@@ -39,6 +42,10 @@ pub enum RecordingValueError {
     /// The number of nodes per pool or zone is 0.
     NodeGroupSize,
     ApiLatency(LatencyRangeError),
+    /// The rate of the requests of nodes is out of range.
+    NodeRequests {
+        rate: f64,
+    },
     /// A time exceeds 100 years.
     TooLong {
         ms: u64,
@@ -60,6 +67,9 @@ impl fmt::Display for RecordingValueError {
             Problem::NodeCount { nodes } => write!(f, "controlPlane.nodes: {nodes} is not between 1 and {MAX_NODES}"),
             Problem::NodeGroupSize => f.write_str("controlPlane.nodesPerPool and nodesPerZone must be greater than 0"),
             Problem::ApiLatency(error) => write!(f, "controlPlane.apiLatencyMs: {error}"),
+            Problem::NodeRequests { rate } => {
+                write!(f, "controlPlane.nodeRequestsPerSecond: {rate} is not between 1 and {NODE_REQUESTS_MAX_PER_S}")
+            }
             Problem::TooLong { ms } => {
                 write!(f, "{ms} ms exceeds the longest supported time, 100 years")
             }

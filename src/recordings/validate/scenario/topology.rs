@@ -1,11 +1,11 @@
 //! Converts the cluster of a recording to a `spec::TopologySpec`.
 //!
-//! Recorded node names are not used, because the scheduler may choose other nodes in the run. Nodes among `objects`
-//! are not included; they are created with the other objects.
+//! Nodes have the names of the recording, `node-` and a running number of five digits, although the scheduler may choose
+//! other nodes in the run. Nodes among `objects` are not included; they are created with the other objects.
 
 use crate::validate::recording::{RecordedRun, RecordingKind};
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS, ZONE};
-use sim_api::spec::{NodePool, TaintEffect, TaintSpec, TopologySpec};
+use sim_api::spec::{NamedNode, NodePool, TaintEffect, TaintSpec, TopologySpec};
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ pub fn topology(recording: &RecordedRun) -> TopologySpec {
             let zone = format!("zone-{:03}", first / per_zone);
             labels.insert(ZONE.to_owned(), zone);
         }
-        let name = format!("node-{first:05}-{{node}}");
-        pools.push(node_pool(name, next - first, labels, cp.pods_per_node));
+        let names = (first..next).map(|number| format!("node-{number:05}"));
+        pools.push(node_pool(names.collect(), labels, cp.pods_per_node));
         first = next;
     }
     if special > 0 {
@@ -45,18 +45,23 @@ fn pool_or_zone_end(first: u32, per_pool: u32, per_zone: Option<u32>) -> u32 {
     end(per_pool).min(per_zone.map_or(u32::MAX, end))
 }
 
-fn node_pool(name: String, nodes: u32, mut labels: BTreeMap<String, String>, pods_per_node: u32) -> NodePool {
-    labels.insert(HOSTNAME.to_owned(), name.clone());
+fn node_pool(names: Vec<String>, labels: BTreeMap<String, String>, pods_per_node: u32) -> NodePool {
+    let named = |name: &String| NamedNode {
+        name: name.clone(),
+        labels: BTreeMap::from([(HOSTNAME.to_owned(), name.clone())]),
+        ..NamedNode::default()
+    };
     let mut allocatable = BTreeMap::new();
     for (resource, quantity) in [("cpu", "8"), ("memory", "64Gi"), (ACCELERATOR, "4")] {
         allocatable.insert(resource.to_owned(), parse_milli(quantity).unwrap_or_default());
     }
     allocatable.insert("pods".to_owned(), i64::from(pods_per_node) * 1000);
     NodePool {
-        name,
+        name: names[0].clone(),
         count: 1,
         islands: 1,
-        nodes_per_island: nodes,
+        nodes_per_island: names.len() as u32,
+        nodes: names.iter().map(named).collect(),
         labels,
         allocatable,
         accelerator: ACCELERATOR.to_owned(),
@@ -69,7 +74,7 @@ fn node_pool(name: String, nodes: u32, mut labels: BTreeMap<String, String>, pod
 fn special_nodes(pods_per_node: u32) -> [NodePool; 2] {
     ["taint", "nofeature"].map(|kind| {
         let labels = BTreeMap::from([("special".to_owned(), kind.to_owned())]);
-        let mut pool = node_pool(format!("special-{kind}-{{node}}"), 1, labels, pods_per_node);
+        let mut pool = node_pool(vec![format!("special-{kind}")], labels, pods_per_node);
         pool.taints.push(TaintSpec {
             key: "dedicated".to_owned(),
             value: String::new(),

@@ -1,5 +1,8 @@
-//! The possible results of one attempt to schedule a group: kube-scheduler takes the pods of a group in the order of a
-//! Go map and selects among equal nodes at random.
+//! The possible results of one attempt to schedule a group. kube-scheduler takes the pods of a group in the order of a
+//! Go map, selects among equal nodes at random, and takes equal victims in any order.
+//!
+//! A draw decides something only if it changes more than the names of pods and nodes: the order and the nodes of equal
+//! pods do not, because as many of them fit in every order. Equal victims are taken as recorded.
 
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, text};
@@ -8,9 +11,9 @@ use sim_scheduler::groups::preemption::{VictimUnit, preempt_for_group};
 use sim_scheduler::{Cluster, GroupAttempt, NodeIndex, PodIndex, PodView};
 use std::collections::BTreeSet;
 
-/// Number of orders that are drawn. Those that differ in no request count once.
-const MAX_ORDERS: usize = 300;
-/// Number of selections among equal nodes that are tried with each order.
+/// Maximum number of orders of unequal pods that are tried.
+const MAX_ORDERS: usize = 1000;
+/// Number of selections among equal nodes that are tried with each order of unequal pods.
 const TIES: usize = 4;
 /// Distance of a result that the recording contradicts.
 const WRONG: usize = 1000;
@@ -24,15 +27,15 @@ pub enum Attempted {
 }
 
 impl Attempted {
-    /// Pods that were bound at the same time may be listed on a node in any order. `is_reversed` tries the other one.
-    pub fn run(attempt: GroupAttempt<'_>, cluster: &Cluster, is_reversed: bool) -> Attempted {
+    /// Equal victims are taken in the order in which the recorded ones are the last to be spared.
+    pub fn run(attempt: GroupAttempt<'_>, cluster: &Cluster, result: &Value) -> Attempted {
         let outcome = attempt.run(cluster);
         if !outcome.best().is_empty() {
             return Attempted::Fits(outcome);
         }
-        let rank = |node: NodeIndex, pod: PodIndex| {
-            let of_pod = if is_reversed { u32::MAX as usize - pod } else { pod };
-            ((node as u64) << 32) + of_pod as u64
+        let rank = |_: NodeIndex, pod: PodIndex| {
+            let is_victim = result["pods"][&cluster.pods[pod].name].is_null();
+            (u64::from(is_victim) << 32) + pod as u64
         };
         match preempt_for_group(&attempt, cluster, rank) {
             Ok(victims) => Attempted::Preempts(victims),
@@ -40,14 +43,18 @@ impl Attempted {
         }
     }
 
-    /// Returns how far the result is from the recorded state after the step; 0 is equal.
-    pub fn distance(&self, cluster: &Cluster, result: &Value, pods: &[PodView]) -> usize {
+    /// Returns how far the result is from the recorded state after the step; 0 is equal. `domains` are the values of
+    /// the topology key of the recorded nodes.
+    pub fn distance(&self, cluster: &Cluster, result: &Value, pods: &[PodView], domains: &BTreeSet<&str>) -> usize {
         let recorded = &result["pods"];
         let bound = pods.iter().filter(|pod| has_value(&recorded[&pod.name], "node")).count();
         match self {
             Attempted::Fits(outcome) => {
-                let missing = |p: &&Placement| bound.checked_sub(p.assigned()).unwrap_or(WRONG);
-                outcome.best().iter().chain(&outcome.largest()).map(missing).min().unwrap_or(WRONG)
+                let missing = |placement: &&Placement| match bound.checked_sub(placement.assigned()) {
+                    Some(missing) if domains.is_empty() || domains.contains(placement.domain.as_str()) => missing,
+                    _ => WRONG,
+                };
+                outcome.best().iter().map(missing).min().unwrap_or(WRONG)
             }
             Attempted::Preempts(victims) => {
                 let mut removed = victims.iter().flat_map(|unit| &unit.pods).map(|(_, row)| &cluster.pods[*row].name);
@@ -64,27 +71,32 @@ impl Attempted {
     }
 }
 
-/// Returns the pods in several orders, the given one first, each with several selections among equal nodes.
-pub fn variants(pods: &[PodView]) -> impl Iterator<Item = (Vec<PodView>, usize)> {
-    let kind = |pod: &PodView| pods.iter().position(|other| other.requests == pod.requests);
-    let mut known = BTreeSet::new();
-    let mut orders = Vec::new();
-    let mut order = pods.to_vec();
-    let mut state = 1;
-    for _ in 0..MAX_ORDERS {
-        let is_new = known.insert(order.iter().map(kind).collect::<Vec<Option<usize>>>());
-        if is_new {
-            orders.push(order.clone());
-        }
-        shuffle(&mut order, &mut state);
-    }
-    orders.into_iter().flat_map(|order| (0..TIES).map(move |tie| (order.clone(), tie)))
+/// Returns the orders of the pods that differ, the given one first, each with several selections among equal nodes.
+/// `kinds` are equal for pods that the scheduler treats equally. Pods of one kind have one order and one selection.
+pub fn variants(pods: &[PodView], kinds: &[usize]) -> impl Iterator<Item = (Vec<PodView>, usize)> {
+    let ties = if kinds.iter().all(|kind| *kind == kinds[0]) { 1 } else { TIES };
+    let mut first = kinds.to_vec();
+    first.sort_unstable();
+    let all = std::iter::successors(Some(first), |order| next_permutation(order)).take(MAX_ORDERS);
+    let others: Vec<Vec<usize>> = all.filter(|order| order != kinds).collect();
+    let in_order = |order: Vec<usize>| {
+        let mut left: Vec<(usize, &PodView)> = kinds.iter().copied().zip(pods).collect();
+        let next = |kind: &usize| {
+            let at = left.iter().position(|(other, _)| other == kind)?;
+            Some(left.remove(at).1.clone())
+        };
+        order.iter().filter_map(next).collect()
+    };
+    let orders: Vec<Vec<PodView>> = std::iter::once(kinds.to_vec()).chain(others).map(in_order).collect();
+    orders.into_iter().flat_map(move |order| (0..ties).map(move |tie| (order.clone(), tie)))
 }
 
-/// Brings the pods into another order with a linear congruential generator (multiplier and increment of Knuth's MMIX).
-fn shuffle(pods: &mut [PodView], state: &mut u64) {
-    for at in (1..pods.len()).rev() {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        pods.swap(at, (*state >> 33) as usize % (at + 1));
-    }
+/// Returns the next permutation of a multiset in lexicographic order.
+fn next_permutation(kinds: &[usize]) -> Option<Vec<usize>> {
+    let pivot = (1..kinds.len()).rev().find(|at| kinds[at - 1] < kinds[*at])? - 1;
+    let mut next = kinds.to_vec();
+    let larger = (pivot + 1..next.len()).rev().find(|at| next[*at] > next[pivot])?;
+    next.swap(pivot, larger);
+    next[pivot + 1..].reverse();
+    Some(next)
 }

@@ -2,7 +2,7 @@
 //! conditions and the victims are compared.
 //!
 //! Bound pods are placed on the recorded nodes, because kube-scheduler selects among equal nodes and placements at
-//! random. The order of the pods of a group is random as well, so that a group may fit or not.
+//! random. The order of unequal pods of a group is random as well, so that a group may fit or not.
 
 use super::differences::Differences;
 use super::group_variants::{Attempted, variants};
@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const KEYS: [&str; 8] = ["schema", "kind", "name", "kubernetes", "gates", "nodes", "steps", "results"];
 const TOPOLOGY_GATE: &str = "TopologyAwareWorkloadScheduling";
 const NAMESPACE: &str = "default";
+const TPU: &str = "google.com/tpu";
 
 /// Compares all steps.
 pub fn compare(recording: &Value) -> Vec<RecordedDifference> {
@@ -26,12 +27,11 @@ pub fn compare(recording: &Value) -> Vec<RecordedDifference> {
         is_topology_aware: gates.iter().any(|gate| gate == TOPOLOGY_GATE),
         waiting: Vec::new(),
         conditions: BTreeMap::new(),
+        kinds: Vec::new(),
         found: Differences::default(),
     };
     for (k, (step, result)) in list(recording, "steps").iter().zip(list(recording, "results")).enumerate() {
-        let unit = replay.read_unit(step);
-        replay.waiting.push(unit);
-        let newest = replay.waiting.len() - 1;
+        let newest = replay.add_unit(step);
         replay.settle(newest, result, k);
         replay.compare_state(result, k);
     }
@@ -41,7 +41,16 @@ pub fn compare(recording: &Value) -> Vec<RecordedDifference> {
 /// A group or a list of single pods with its pending pods.
 struct WaitingUnit {
     group: Option<usize>,
-    pods: Vec<PodView>,
+    pods: Vec<WaitingPod>,
+    /// Whether new pods of a group that existed before them arrive one by one: the next cycle takes only those that
+    /// complete the group.
+    is_arriving: bool,
+}
+
+struct WaitingPod {
+    view: PodView,
+    /// Index in `Replay::kinds`.
+    kind: usize,
 }
 
 /// What an attempt changed in the cluster.
@@ -57,6 +66,8 @@ struct Replay {
     waiting: Vec<WaitingUnit>,
     /// Condition of each group that was attempted: status, reason and message.
     conditions: BTreeMap<String, [String; 3]>,
+    /// Specs of the pods of groups. Pods with the same spec are of one kind.
+    kinds: Vec<Value>,
     found: Differences,
 }
 
@@ -71,10 +82,16 @@ fn priority_of(class: &str) -> i64 {
 }
 
 fn pod_manifest(pod: &Value) -> Value {
-    let mut resources = json!({"requests": {"cpu": pod["cpu"]}});
-    if has_value(pod, "tpu") {
-        resources["requests"]["google.com/tpu"] = pod["tpu"].clone();
-        resources["limits"] = json!({"google.com/tpu": pod["tpu"]});
+    let mut requests = json!({"cpu": pod["cpu"]});
+    let tpu = has_value(pod, "tpu").then_some((TPU, &pod["tpu"]));
+    let others = pairs(&pod["requests"]).map(|(name, amount)| (name.as_str(), amount));
+    let mut limits = json!({});
+    for (name, amount) in tpu.into_iter().chain(others) {
+        requests[name] = amount.clone();
+        // The API server requires equal limits for extended resources.
+        if name.contains('/') {
+            limits[name] = amount.clone();
+        }
     }
     json!({
         "apiVersion": "v1",
@@ -83,37 +100,70 @@ fn pod_manifest(pod: &Value) -> Value {
         "spec": {
             "priorityClassName": text(pod, "priority"),
             "terminationGracePeriodSeconds": 0,
-            "containers": [{"name": "main", "image": "example.com/train:v1", "resources": resources}],
+            "nodeSelector": pod["nodeSelector"],
+            "tolerations": pod["tolerations"],
+            "containers": [{
+                "name": "main",
+                "image": "example.com/train:v1",
+                "resources": {"requests": requests, "limits": limits},
+            }],
         },
     })
 }
 
 impl Replay {
-    /// Reads the group and the pods of a step.
-    fn read_unit(&mut self, step: &Value) -> WaitingUnit {
-        let group = has_value(step, "group").then(|| {
-            let spec = &step["group"];
-            self.cluster.groups.push(PodGroup {
-                name: text(spec, "name").to_owned(),
-                min_count: spec["minCount"].as_u64().map(|count| count as usize),
-                topology_key: spec["topology"].as_str().map(str::to_owned),
-                priority: priority_of(text(spec, "priority")),
-                is_disrupted_as_a_whole: text(spec, "disruptionMode") == "PodGroup",
-            });
-            self.cluster.groups.len() - 1
+    /// Adds the group and the pods of a step to those that wait, and returns their unit. The pods of a step exist before
+    /// their group, unless an earlier step created the group.
+    fn add_unit(&mut self, step: &Value) -> usize {
+        let name = text(&step["group"], "name");
+        let known = self.cluster.groups.iter().position(|group| group.name == name);
+        let group = known.or_else(|| has_value(step, "group").then(|| self.add_group(&step["group"])));
+        let pods = self.read_pods(step, group);
+        let same = |unit: &WaitingUnit| known.is_some() && unit.group == known;
+        let unit = self.waiting.iter().position(same).unwrap_or(self.waiting.len());
+        match self.waiting.get_mut(unit) {
+            Some(unit) => {
+                unit.is_arriving = !pods.is_empty();
+                unit.pods.extend(pods);
+            }
+            None => self.waiting.push(WaitingUnit { group, pods, is_arriving: false }),
+        }
+        unit
+    }
+
+    fn add_group(&mut self, spec: &Value) -> usize {
+        self.cluster.groups.push(PodGroup {
+            name: text(spec, "name").to_owned(),
+            min_count: spec["minCount"].as_u64().map(|count| count as usize),
+            topology_key: spec["topology"].as_str().map(str::to_owned),
+            priority: priority_of(text(spec, "priority")),
+            is_disrupted_as_a_whole: text(spec, "disruptionMode") == "PodGroup",
         });
+        self.cluster.groups.len() - 1
+    }
+
+    fn read_pods(&mut self, step: &Value, group: Option<usize>) -> Vec<WaitingPod> {
         let mut pods = Vec::new();
         for pod in list(step, "pods") {
             match admit(&pod_manifest(pod)) {
                 Ok(stored) => {
                     let mut view = PodView::read(&stored, &mut self.cluster.columns);
                     view.group = group;
-                    pods.push(view);
+                    let kind = self.kind(&stored["spec"]);
+                    pods.push(WaitingPod { view, kind });
                 }
                 Err(message) => self.found.compare(text(pod, "name"), Value::Null, json!(message)),
             }
         }
-        WaitingUnit { group, pods }
+        pods
+    }
+
+    /// Returns the index of the pods with this spec.
+    fn kind(&mut self, spec: &Value) -> usize {
+        self.kinds.iter().position(|known| known == spec).unwrap_or_else(|| {
+            self.kinds.push(spec.clone());
+            self.kinds.len() - 1
+        })
     }
 
     /// Attempts the new unit, and then the waiting groups, which kube-scheduler retries all the time. If pods are
@@ -145,7 +195,7 @@ impl Replay {
 
     /// Returns the units with pending pods by priority, older ones first.
     fn waiting_units(&self) -> Vec<usize> {
-        let priority = |unit: &usize| self.waiting[*unit].pods.first().map_or(i64::MIN, |pod| pod.priority);
+        let priority = |unit: &usize| self.waiting[*unit].pods.first().map_or(i64::MIN, |pod| pod.view.priority);
         let mut units: Vec<usize> = (0..self.waiting.len()).filter(|u| !self.waiting[*u].pods.is_empty()).collect();
         units.sort_by_key(|unit| std::cmp::Reverse(priority(unit)));
         units
@@ -155,7 +205,7 @@ impl Replay {
     fn attempt_pods(&mut self, unit: usize, result: &Value) -> Change {
         let mut kept = Vec::new();
         let mut change = Change::None;
-        for mut pod in std::mem::take(&mut self.waiting[unit].pods) {
+        for WaitingPod { view: mut pod, kind } in std::mem::take(&mut self.waiting[unit].pods) {
             let recorded = self.recorded_node(result, &pod.name);
             let mut decision = schedule(&self.cluster, &pod, &profile(""), 0);
             if let Decision::Unschedulable { preemption, .. } = &decision
@@ -172,7 +222,7 @@ impl Replay {
                     let node = recorded.filter(|node| nodes.nodes.contains(node)).or(nodes.best().first().copied());
                     node.map(|node| self.cluster.add_pod(node, pod));
                 }
-                Decision::Unschedulable { .. } => kept.push(pod),
+                Decision::Unschedulable { .. } => kept.push(WaitingPod { view: pod, kind }),
             }
         }
         self.waiting[unit].pods = kept;
@@ -192,7 +242,9 @@ impl Replay {
     fn attempt_group(&mut self, unit: usize, group: usize, result: &Value, step: usize) -> Change {
         let scheduled = self.nodes_of(group);
         let spec = self.cluster.groups[group].clone();
-        let (own, profile) = (self.waiting[unit].pods.clone(), profile(""));
+        let profile = profile("");
+        let own: Vec<PodView> = self.waiting[unit].pods.iter().map(|pod| pod.view.clone()).collect();
+        let kinds: Vec<usize> = self.waiting[unit].pods.iter().map(|pod| pod.kind).collect();
         let attempt = GroupAttempt {
             group: &spec,
             pods: &own,
@@ -205,12 +257,17 @@ impl Replay {
         if own.is_empty() || !attempt.is_complete() {
             return Change::None;
         }
+        let is_arriving = std::mem::take(&mut self.waiting[unit].is_arriving);
+        let missing = spec.min_count.unwrap_or(1).saturating_sub(scheduled.len()).clamp(1, own.len());
+        let count = if is_arriving { missing } else { own.len() };
+        let domains = self.recorded_domains(unit, &spec, result);
+        let domains: BTreeSet<&str> = domains.iter().map(String::as_str).collect();
         let mut nearest: Option<(usize, Attempted)> = None;
-        for (pods, tie) in variants(&own) {
+        for (pods, tie) in variants(&own, &kinds) {
             let ties: Vec<u64> = (1..=pods.len()).map(|at| (tie * at) as u64).collect();
-            let variant = GroupAttempt { pods: &pods, ties: &ties, ..attempt.clone() };
-            let attempted = Attempted::run(variant, &self.cluster, tie % 2 == 1);
-            let distance = attempted.distance(&self.cluster, result, &own);
+            let variant = GroupAttempt { pods: &pods[..count], ties: &ties, ..attempt.clone() };
+            let attempted = Attempted::run(variant, &self.cluster, result);
+            let distance = attempted.distance(&self.cluster, result, &own, &domains);
             if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
                 nearest = Some((distance, attempted));
             }
@@ -231,7 +288,8 @@ impl Replay {
             }
             Some((_, Attempted::Fails(message))) => {
                 self.set_condition(&spec.name, false, message);
-                Change::None
+                // The group is attempted again with the pods that arrive later.
+                if count < own.len() { Change::Bound } else { Change::None }
             }
             None => Change::None,
         }
@@ -246,34 +304,38 @@ impl Replay {
         }
     }
 
-    /// Binds as many pods of a scheduled group as fit, on the recorded nodes, which must form one of the best
-    /// placements.
-    /// The utilization of a placement is not compared, because a recording does not contain all pods of the cluster.
-    /// Returns the number of bound pods.
+    /// Returns the values of the topology key of the recorded nodes of the waiting pods; empty if none was bound or the
+    /// group has no such key.
+    fn recorded_domains(&self, unit: usize, group: &PodGroup, result: &Value) -> BTreeSet<String> {
+        let Some(key) = group.topology_key.as_ref().filter(|_| self.is_topology_aware) else {
+            return BTreeSet::new();
+        };
+        let pods = self.waiting[unit].pods.iter();
+        let nodes = pods.filter_map(|pod| self.recorded_node(result, &pod.view.name));
+        nodes.map(|node| self.cluster.nodes[node].labels.get(key).cloned().unwrap_or_default()).collect()
+    }
+
+    /// Binds as many pods of a scheduled group as fit, on the recorded nodes, which must form one of the placements with
+    /// the highest score. Returns the number of bound pods.
     fn bind(&mut self, unit: usize, group: &PodGroup, outcome: &GroupResult, result: &Value, step: usize) -> usize {
-        let mut best = outcome.best();
-        best.extend(outcome.largest());
+        let best = outcome.best();
         let recorded: Vec<Option<NodeIndex>> =
-            self.waiting[unit].pods.iter().map(|pod| self.recorded_node(result, &pod.name)).collect();
+            self.waiting[unit].pods.iter().map(|pod| self.recorded_node(result, &pod.view.name)).collect();
+        let used = self.recorded_domains(unit, group, result);
         let domains: BTreeSet<&str> = best.iter().map(|placement| placement.domain.as_str()).collect();
-        let mut chosen = best[0];
-        if let Some(key) = group.topology_key.as_ref().filter(|_| self.is_topology_aware) {
-            let of_node = |node: &NodeIndex| self.cluster.nodes[*node].labels.get(key).map_or("", String::as_str);
-            let used: BTreeSet<&str> = recorded.iter().flatten().map(of_node).collect();
-            if used.len() > 1 || !used.is_subset(&domains) {
-                self.found.compare(&format!("{step}.{}.domain", group.name), json!(used), json!(domains));
-            }
-            chosen = best.iter().find(|placement| used.contains(placement.domain.as_str())).unwrap_or(&chosen);
+        if used.len() > 1 || !used.iter().all(|domain| domains.contains(domain.as_str())) {
+            self.found.compare(&format!("{step}.{}.domain", group.name), json!(used), json!(domains));
         }
+        let chosen = best.iter().find(|placement| used.contains(&placement.domain)).unwrap_or(&best[0]);
         let assigned = chosen.assigned();
         let nodes = if recorded.iter().any(Option::is_some) { recorded } else { chosen.assignment.clone() };
         let mut kept = Vec::new();
         let mut bound = 0;
         for (pod, node) in std::mem::take(&mut self.waiting[unit].pods).into_iter().zip(nodes) {
             // A later attempt binds the others.
-            match node.filter(|node| bound < assigned && has_room(&self.cluster, *node, &pod)) {
+            match node.filter(|node| bound < assigned && has_room(&self.cluster, *node, &pod.view)) {
                 Some(node) => {
-                    self.cluster.add_pod(node, pod);
+                    self.cluster.add_pod(node, pod.view);
                     bound += 1;
                 }
                 None => kept.push(pod),
@@ -286,7 +348,7 @@ impl Replay {
     /// Compares the existing pods and the conditions of all groups.
     fn compare_state(&mut self, result: &Value, step: usize) {
         let placed = self.cluster.placed_pods().map(|(_, pod)| (pod.name.as_str(), true));
-        let waiting = self.waiting.iter().flat_map(|unit| &unit.pods).map(|pod| (pod.name.as_str(), false));
+        let waiting = self.waiting.iter().flat_map(|unit| &unit.pods).map(|pod| (pod.view.name.as_str(), false));
         let simulated: BTreeMap<&str, bool> = placed.chain(waiting).collect();
         let recorded = pairs(&result["pods"]).map(|(name, pod)| (name.as_str(), has_value(pod, "node")));
         let recorded: BTreeMap<&str, bool> = recorded.collect();

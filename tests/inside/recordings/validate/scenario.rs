@@ -84,6 +84,47 @@ fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
 }
 
 #[test]
+fn the_rate_of_node_requests_is_that_of_the_recording_machine_unless_the_incident_is_imported_or_states_one() {
+    let rate = |edit: fn(&mut serde_json::Value), flag| {
+        let overrides = ScenarioOverrides { node_requests_per_s: flag, ..ScenarioOverrides::default() };
+        plain(&example(edit), overrides).unwrap().control_plane.node_requests_per_s
+    };
+    assert_eq!(rate(|_| {}, None), 240.0);
+    assert_eq!(rate(|j| j["imported"] = json!({"restart": 1}), None), 1e9);
+    let stated: fn(&mut serde_json::Value) = |j| j["controlPlane"]["nodeRequestsPerSecond"] = json!(500);
+    assert_eq!((rate(stated, None), rate(stated, Some(7.0))), (500.0, 7.0));
+    let zero = |j: &mut serde_json::Value| j["controlPlane"]["nodeRequestsPerSecond"] = json!(0);
+    assert!(std::panic::catch_unwind(|| example(zero)).is_err());
+}
+
+#[test]
+fn claims_are_bound_if_storage_is_listed_or_the_incident_is_imported() {
+    let controller = |objects: serde_json::Value, is_imported: bool| {
+        let recording = example(|j| {
+            j["objects"] = objects;
+            if is_imported {
+                j["imported"] = json!({"restart": 1});
+            }
+        });
+        plain(&recording, ScenarioOverrides::default()).unwrap().claim_controller
+    };
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}});
+    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/v"}}});
+    for (objects, is_imported, expected) in [
+        (json!([]), false, ClaimController::Absent),
+        (json!([claim]), false, ClaimController::Simulated),
+        (json!([volume]), false, ClaimController::Simulated),
+        (json!([]), true, ClaimController::Assumed),
+        (json!([claim]), true, ClaimController::Assumed),
+        (json!([volume]), true, ClaimController::Simulated),
+    ] {
+        assert_eq!(controller(objects.clone(), is_imported), expected, "{objects} imported: {is_imported}");
+    }
+}
+
+#[test]
 fn every_shared_recording_has_a_scenario() {
     for folder in ["times", "nodes", "decisions", "corner"] {
         for (file, text) in shared(folder) {

@@ -46,3 +46,27 @@ fn unsupported_object_is_not_simulated() {
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     assert_eq!(result.not_simulated, ["object Node n: a Node with condition Ready=False at the start is not modelled"]);
 }
+
+#[test]
+fn a_job_without_jobset_that_is_gone_keeps_its_suspension_and_attempt() {
+    let pod = serde_json::json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "m", "image": "example.com/i:1"}]}});
+    let owner = serde_json::json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "js",
+        "uid": "00000000-0000-0000-0000-0000000000aa", "controller": true}]);
+    let metadata = serde_json::json!({"name": "js-x-0", "ownerReferences": owner,
+        "labels": {"jobset.sigs.k8s.io/restart-attempt": "3"}});
+    for suspend in [true, false] {
+        let recording = super::super::read::tests::example(|j| {
+            let spec = serde_json::json!({"suspend": suspend, "template": pod});
+            j["objects"] = serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}]);
+            j["jobSet"] = serde_json::json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+                "metadata": {"name": "js"},
+                "spec": {"replicatedJobs": [{"name": "u", "template": {"spec": {"template": pod}}}]}});
+        });
+        let scenario = default_replay_scenario("f", &recording).unwrap();
+        let mut simulation = SimulationInput::new(&scenario).unwrap();
+        let (observed, DiscardSink) = run_observed(&recording, &mut simulation, SEED, DiscardSink);
+        let rows = observed.sink.history.other_jobs();
+        let seen: Vec<_> = rows.map(|row| (row.exists, row.suspended, row.restart_attempt.as_str())).collect();
+        assert_eq!(seen, [(false, suspend, "3")]);
+    }
+}

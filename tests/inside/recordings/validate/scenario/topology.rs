@@ -40,6 +40,17 @@ fn four_pools_share_a_rack_and_names_are_unique() {
 }
 
 #[test]
+fn nodes_have_the_names_of_the_recording_which_count_over_all_pools() {
+    let t = topology(&example(|j| {
+        j["controlPlane"]["nodes"] = 6.into();
+        j["controlPlane"]["nodesPerPool"] = 4.into();
+    }));
+    let names: Vec<&str> = t.pools.iter().flat_map(|pool| &pool.nodes).map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["node-00000", "node-00001", "node-00002", "node-00003", "node-00004", "node-00005"]);
+    assert_eq!(t.pools[1].nodes[1].labels["kubernetes.io/hostname"], "node-00005");
+}
+
+#[test]
 fn every_zone_and_pool_that_a_shared_recording_selects_exists() {
     for folder in ["nodes", "corner"] {
         for (file, text) in shared(folder) {
