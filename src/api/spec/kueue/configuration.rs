@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct KueueConfiguration {
+    /// Whether JobSet is among `integrations.frameworks`. Otherwise Kueue ignores JobSets.
+    pub manages_jobsets: bool,
     /// Whether jobs without a queue name are suspended too.
     pub manage_jobs_without_queue_name: bool,
     /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
@@ -21,6 +23,7 @@ pub struct KueueConfiguration {
 impl Default for KueueConfiguration {
     fn default() -> KueueConfiguration {
         KueueConfiguration {
+            manages_jobsets: true,
             manage_jobs_without_queue_name: false,
             wait_for_pods_ready: Some(WaitForPodsReady::default()),
             fair_sharing: None,
