@@ -60,7 +60,6 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     for file in inputs.files {
         for object in &file.objects {
             let old = inputs.update.and_then(|(files, how)| Some((update::stored(files, object)?, how)));
-            let has_kueue = has_kueue || object.jobset.as_ref().is_some_and(is_for_kueue);
             let verdict = match &old {
                 Some((old, how)) => update::verdict(object, old, *how, inputs.target, has_kueue),
                 None => rejected::create(object, inputs.target, has_kueue),
@@ -83,11 +82,6 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     report.not_simulated = cluster.and_then(|cluster| cluster.not_simulated);
     report.finish();
     report
-}
-
-/// Returns whether a label or annotation of the JobSet is one of Kueue's, so that its cluster has Kueue's webhooks.
-fn is_for_kueue(jobset: &JobSet) -> bool {
-    jobset.labels.keys().chain(jobset.annotations.keys()).any(|key| key.starts_with("kueue.x-k8s.io/"))
 }
 
 fn subject<'a>(

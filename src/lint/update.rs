@@ -95,7 +95,8 @@ fn after(stored: &Value, last: &Value, new: &Value, how: UpdateMethod) -> Value 
 }
 
 pub fn verdict(
-    new: &InspectedObject, old: &(&InspectedObject, &SourceText), how: UpdateMethod, target: NodeTarget, has_kueue: bool,
+    new: &InspectedObject, old: &(&InspectedObject, &SourceText), how: UpdateMethod, target: NodeTarget,
+    has_kueue: bool,
 ) -> RejectionVerdict {
     let written = new.node.to_json();
     let (stored, last) = before(old.0, target);

@@ -1,8 +1,8 @@
 //! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
 
 use super::job::JobSpec;
-use super::keys::{KUEUE_PREBUILT_WORKLOAD, KUEUE_QUEUE};
 pub use super::keys::{DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY};
+use super::keys::{KUEUE_PREBUILT_WORKLOAD, KUEUE_QUEUE};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;

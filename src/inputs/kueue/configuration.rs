@@ -18,6 +18,7 @@ pub fn configuration(node: &YamlNode) -> KueueConfiguration {
         manages_jobsets: manages_jobsets(node),
         manage_jobs_without_queue_name: read::boolean(node, "manageJobsWithoutQueueName").unwrap_or(false),
         wait_for_pods_ready: wait_for_pods_ready(node, is_old),
+        has_default_readiness: node.get("waitForPodsReady").is_none(),
         fair_sharing: node.get("fairSharing").and_then(|sharing| fair_sharing(sharing, is_old)),
         admission_fair_sharing: node.get("admissionFairSharing").map(admission_fair_sharing),
         resources: node.get("resources").map(resources).unwrap_or_default(),

@@ -1,9 +1,11 @@
 //! Kueue's webhooks for new JobSets, applied to those of a scenario: default queue and priority class, and refusals of
 //! invalid labels and annotations.
 
+use crate::acting_keys;
 use crate::kube::{self, WrittenManifest};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::keys::{TPU_SLICE, TPU_SLICE_TOPOLOGY};
+use sim_api::spec::{ScenarioSpec, SubmittedJobSet};
 use sim_kueue::workload::webhook::{refusal, set_defaults};
 use std::collections::BTreeMap;
 
@@ -14,7 +16,29 @@ pub fn admit(scenario: &mut ScenarioSpec, written: &BTreeMap<String, WrittenMani
     for submitted in &mut scenario.jobsets {
         set_defaults(&mut submitted.jobset, objects);
     }
+    let sliced = scenario.jobsets.iter().filter(|s| objects.manages(&s.jobset));
+    let sliced: Vec<Diagnostic> = sliced.filter_map(|s| dynamic_slicing(s, written)).collect();
+    if !sliced.is_empty() {
+        return Err(Diagnostics(sliced));
+    }
     let refused = scenario.jobsets.iter().filter_map(|s| Some((s, refusal(&s.jobset, objects)?)));
     let refused: Vec<Diagnostic> = refused.flat_map(|(s, why)| kube::refused(written, &s.source, why)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics(refused)) }
+}
+
+/// Refuses pods with a slice topology in a JobSet that Kueue manages: a webhook of GKE's slice controller turns the
+/// annotation into a request for whole cubes, and refuses other numbers of pods. This is not modelled.
+fn dynamic_slicing(submitted: &SubmittedJobSet, written: &BTreeMap<String, WrittenManifest>) -> Option<Diagnostic> {
+    let mut keys = acting_keys::of_jobset(&submitted.jobset).into_iter();
+    let found = keys.find(|found| found.key == TPU_SLICE_TOPOLOGY)?;
+    let message = format!(
+        "GKE dynamic slicing is not modelled with Kueue: annotation {TPU_SLICE_TOPOLOGY} of replicatedJob {}",
+        found.replicated_job
+    );
+    let mut error = kube::error(written, &submitted.source, &found.path, message);
+    error.suggest(format!(
+        "remove the annotation and request cubes with kueue.x-k8s.io/podset-slice-required-topology and \
+         podset-slice-size, or place the Jobs on `slices` of the topology with exclusive-topology: {TPU_SLICE}"
+    ));
+    Some(error)
 }

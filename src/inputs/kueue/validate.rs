@@ -159,12 +159,14 @@ fn sizes(node: &YamlNode, kind: &str, found: &mut Refusals) {
         let lists = fields_at(node, &["spec", "resourceGroups", "*", key]);
         let total: usize = lists.iter().map(|(_, _, list)| list.items().len()).sum();
         if let Some((at, ..)) = lists.first().filter(|_| total > TOTAL_MAX) {
-            let message = format!("total number of {what} across all resourceGroups must be ≤ {TOTAL_MAX}, got {total}");
+            let message =
+                format!("total number of {what} across all resourceGroups must be ≤ {TOTAL_MAX}, got {total}");
             found.push((*at, format!("spec.resourceGroups: Invalid value: {total}: {message}")));
         }
     }
     for (at, path, group) in fields_at(node, &["spec", "resourceGroups", "*"]) {
-        let pairs: usize = read::list(group, "flavors").iter().map(|flavor| read::list(flavor, "resources").len()).sum();
+        let pairs: usize =
+            read::list(group, "flavors").iter().map(|flavor| read::list(flavor, "resources").len()).sum();
         if pairs > PAIRS_MAX {
             let message = "number of flavor-resource combinations in a resourceGroup must be";
             found.push((at, format!("{path}: Invalid value: {pairs}: {message} ≤ {PAIRS_MAX}, got {pairs}")));

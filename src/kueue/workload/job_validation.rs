@@ -1,5 +1,5 @@
-//! Kueue's checks of the labels and annotations of new and changed jobs (`pkg/controller/jobframework/validation.go` and
-//! `pkg/util/webhook/validation_admissiongatedby.go`).
+//! Kueue's checks of the labels and annotations of new and changed jobs (`pkg/controller/jobframework/validation.go`
+//! and `pkg/util/webhook/validation_admissiongatedby.go`).
 
 use super::jobset::priority_class_label;
 use sim_api::admission::error_list::ErrorList;

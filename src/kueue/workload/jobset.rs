@@ -5,11 +5,11 @@ use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
 use serde_json::Value;
-use sim_api::objects::{existing_priority_classes, priority_of};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::errors::join_errors;
 use sim_api::admission::field::FieldPath;
 use sim_api::admission::meta_check;
+use sim_api::objects::{existing_priority_classes, priority_of};
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_MAX_EXECUTION_TIME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
 use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ReplicatedJob};
@@ -196,9 +196,8 @@ pub fn is_equivalent(jobset: &JobSet, workload: &Workload) -> Result<bool, Workl
 
 fn has_equal_pod_sets(jobset: &JobSet, workload: &Workload) -> Result<bool, WorkloadError> {
     let own = pod_sets(jobset)?;
-    let is_equal = |(a, b): (&PodSet, &PodSet)| {
-        a.count == b.count && a.template.spec.tolerations == b.template.spec.tolerations
-    };
+    let is_equal =
+        |(a, b): (&PodSet, &PodSet)| a.count == b.count && a.template.spec.tolerations == b.template.spec.tolerations;
     Ok(own.len() == workload.pod_sets.len() && own.iter().zip(workload.pod_sets.iter()).all(is_equal))
 }
 

@@ -13,6 +13,8 @@ pub struct KueueConfiguration {
     pub manage_jobs_without_queue_name: bool,
     /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
     pub wait_for_pods_ready: Option<WaitForPodsReady>,
+    /// Whether `wait_for_pods_ready` is Kueue's default because the inputs do not set it.
+    pub has_default_readiness: bool,
     /// Strategies of preemption under fair sharing, at least one. `None` is classical preemption.
     pub fair_sharing: Option<Vec<FairSharingStrategy>>,
     pub admission_fair_sharing: Option<AdmissionFairSharing>,
@@ -26,6 +28,7 @@ impl Default for KueueConfiguration {
             manages_jobsets: true,
             manage_jobs_without_queue_name: false,
             wait_for_pods_ready: Some(WaitForPodsReady::default()),
+            has_default_readiness: true,
             fair_sharing: None,
             admission_fair_sharing: None,
             resources: KueueResources::default(),

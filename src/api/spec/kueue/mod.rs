@@ -53,8 +53,8 @@ impl KueueObjects {
             && (jobset.kueue_queue().is_some() || configuration.manage_jobs_without_queue_name)
     }
 
-    /// Returns whether JobSets of the namespace without a queue get the LocalQueue `default` (`DefaultLocalQueueExist`).
-    /// A stopped LocalQueue does not count.
+    /// Returns whether JobSets of the namespace without a queue get the LocalQueue `default`
+    /// (`DefaultLocalQueueExist`). A stopped LocalQueue does not count.
     pub fn has_default_queue(&self, namespace: &str) -> bool {
         let is_default = |queue: &LocalQueue| queue.name == DEFAULT_LOCAL_QUEUE && queue.namespace == namespace;
         self.local_queues.iter().any(|queue| is_default(queue) && queue.stop_policy == StopPolicy::None)
