@@ -51,7 +51,7 @@ const GKE_NETWORK: &str = "cloud.google.com/kubernetes-engine/docs/how-to/setup-
 const KOORDINATOR: &str = "koordinator.sh/docs/user-manuals";
 const KUEUE: &str = "kueue.sigs.k8s.io/docs/reference/labels-and-annotations";
 const DESCHEDULER: &str = "github.com/kubernetes-sigs/descheduler, README.md";
-const AUTOSCALER: &str = "github.com/kubernetes/autoscaler, cluster-autoscaler/FAQ.md";
+const AUTOSCALER: &str = "github.com/kubernetes/autoscaler, FAQ of the cluster autoscaler";
 
 /// The keys, by place. An earlier entry wins.
 pub static ACTING_KEYS: &[ActingKey] = {
@@ -114,7 +114,7 @@ pub static ACTING_KEYS: &[ActingKey] = {
             "v1.multus-cni.io/default-network",
             OFF,
             "Multus replaces the default network",
-            "github.com/k8snetworkplumbingwg/multus-cni, docs/configuration.md",
+            "github.com/k8snetworkplumbingwg/multus-cni, page on the configuration",
         ),
         acting(Pod, "networking.gke.io/interfaces", OFF, "GKE attaches networks to the pod", GKE_NETWORK),
         acting(

@@ -581,7 +581,7 @@ impl TwoJobSets<'_> {
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: two}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: eight}}\n  pools: [{{name: \"n-{{node}}\", \
-             nodesPerIsland: 8, allocatable: {{cpu: 1}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
+             nodesPerIsland: 8, allocatable: {{cpu: 2}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
              low.yaml}}, {{manifest: later.yaml, submitAt: 20s}}]\nfaults: {faults}\nstop: {{at: 3m}}\nseed: 1\n"
         );
         let files = [("low.yaml", low.as_str()), ("later.yaml", later), ("objects.yaml", objects.as_str())];
@@ -873,7 +873,7 @@ fn the_kubelet_admits_pods_with_a_node_name_by_resources_and_affinity() {
         (
             "a label that the node lacks",
             "labels: {}",
-            "nodeName: n-7, nodeSelector: {kubernetes.io/hostname: n-0}, ",
+            "nodeName: n-7, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n-0, n-1, n-2, n-3]}]}]}}}, ",
             "pod NodeAffinity",
         ),
     ] {
