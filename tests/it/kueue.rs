@@ -759,6 +759,30 @@ fn a_jobset_waits_in_the_place_of_its_prebuilt_workload() {
 }
 
 #[test]
+fn the_reason_of_a_wait_names_the_admission_check_without_an_object_or_a_controller() {
+    let queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq3}\nspec:\n  namespaceSelector: \
+                 {}\n  admissionChecksStrategy: {admissionChecks: [{name: prov}]}\n  resourceGroups: [{coveredResources: \
+                 [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\napiVersion: \
+                 kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l3, namespace: default}\nspec: {clusterQueue: \
+                 cq3}\n---\n";
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: prov}\nspec: {controllerName: \
+                 example.com/prov}\n---\n";
+    for (objects, why) in [
+        (
+            queue.to_owned(),
+            "ClusterQueue cq3 is inactive; it refers to AdmissionCheck prov, which the inputs do not contain",
+        ),
+        (format!("{queue}{check}"), "waits for AdmissionCheck prov: its controller example.com/prov is not simulated"),
+    ] {
+        let metadata = "labels: {kueue.x-k8s.io/queue-name: l3}";
+        let inputs = TwoJobSets { metadata, objects: &objects, ..TwoJobSets::default() };
+        let (_, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        let blocked = outcome.blocked.join("\n");
+        assert!(blocked.contains(why), "{why}: {blocked}");
+    }
+}
+
+#[test]
 fn without_jobset_among_the_frameworks_kueue_ignores_jobsets() {
     let configuration = |frameworks: &str| {
         format!(

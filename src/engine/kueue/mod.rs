@@ -245,7 +245,24 @@ fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String>
     let kind = if workload.active { ConditionType::QuotaReserved } else { ConditionType::Evicted };
     let state = if workload.active { "waits for admission" } else { "is deactivated" };
     let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
-    Some(format!("its Workload {state} in LocalQueue {}{words}", workload.queue))
+    let missing = missing_objects(workload, objects).map_or(String::new(), |missing| format!("; {missing}"));
+    Some(format!("its Workload {state} in LocalQueue {}{words}{missing}", workload.queue))
+}
+
+/// Returns which objects make the ClusterQueue of a Workload inactive because they do not exist.
+fn missing_objects(workload: &Workload, objects: &KueueObjects) -> Option<String> {
+    let mut locals = objects.local_queues.iter();
+    let local = locals.find(|queue| queue.namespace == workload.namespace && queue.name == workload.queue)?;
+    let queue = objects.cluster_queues.iter().find(|queue| queue.name == local.cluster_queue)?;
+    let checks = queue.admission_checks.iter().map(|rule| &*rule.name);
+    let checks = checks.filter(|name| !objects.admission_checks.iter().any(|check| check.name == *name));
+    let flavors = queue.resource_groups.iter().flat_map(|group| &group.flavors).map(|flavor| &*flavor.name);
+    let flavors = flavors.filter(|name| !objects.flavors.iter().any(|flavor| flavor.name == *name));
+    let missing: Vec<String> = checks
+        .map(|name| format!("AdmissionCheck {name}"))
+        .chain(flavors.map(|name| format!("ResourceFlavor {name}")))
+        .collect();
+    (!missing.is_empty()).then(|| format!("it refers to {}, which the inputs do not contain", missing.join(", ")))
 }
 
 /// Returns for which AdmissionCheck a Workload with quota waits.
