@@ -4,6 +4,7 @@
 //! `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`). Every error is a `Diagnostic`.
 //! This crate must not simulate anything, and the crates that use it must not handle texts.
 
+pub mod acting_keys;
 pub mod dist;
 pub mod effective_defaults;
 pub mod embedded_jobsets;

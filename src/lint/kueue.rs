@@ -10,13 +10,22 @@ use sim_base::Duration;
 use sim_inputs::kube::inspect::InspectedObject;
 use sim_inputs::schema::definitions::kueue::CONFIGURATION_V1BETA1;
 use sim_inputs::text::node::YamlNode;
+use sim_kueue::workload::jobset::pods;
 
 pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("queue-missing", TrapCheck::JobSet(queue_missing)),
     ("tas-with-exclusive-topology", TrapCheck::JobSet(topology_twice)),
     ("pods-ready-depends-on-complete", TrapCheck::JobSet(depends_on_complete)),
     ("recovery-timeout-below-eviction", TrapCheck::JobSet(short_recovery)),
+    ("queue-as-annotation", TrapCheck::JobSet(queue_as_annotation)),
+    ("topology-request-without-queue", TrapCheck::JobSet(topology_without_queue)),
+    ("topology-request-misplaced", TrapCheck::JobSet(topology_misplaced)),
+    ("slice-size-with-remainder", TrapCheck::JobSet(slice_remainder)),
 ];
+
+/// Beginning of the annotations for topologies on pod templates.
+const TOPOLOGY_PREFIX: &str = "kueue.x-k8s.io/podset-";
+const SLICE_SIZE: &str = "kueue.x-k8s.io/podset-slice-size";
 
 /// Annotations that request a placement by topology (`kueue.x-k8s.io/podset-*-topology`).
 const TOPOLOGY_REQUESTS: [&str; 4] = [
@@ -99,4 +108,49 @@ fn short_recovery(s: &LintSubject) -> Vec<TrapHit> {
         return Vec::new();
     }
     vec![hit(s.metadata_at("labels"), format!("queue {queue:?}, recoveryTimeout {timeout}"))]
+}
+
+fn queue_as_annotation(s: &LintSubject) -> Vec<TrapHit> {
+    let queue = s.jobset.annotations.get(KUEUE_QUEUE).filter(|_| s.label(KUEUE_QUEUE).is_none());
+    queue.map(|queue| hit(s.annotation_at(KUEUE_QUEUE), format!("queue {queue:?}"))).into_iter().collect()
+}
+
+fn topology_without_queue(s: &LintSubject) -> Vec<TrapHit> {
+    if s.jobset.kueue_queue().is_some() {
+        return Vec::new();
+    }
+    let of_rj = |rj: ReplicatedJobText| {
+        let key = rj.template().template.annotations.keys().find(|key| key.starts_with(TOPOLOGY_PREFIX))?;
+        let at = template_annotation_at(&rj, key).unwrap_or_else(|| key_at(s, &rj));
+        Some(hit(at, format!("{key} in replicatedJob {:?}", rj.name())))
+    };
+    s.rjs().into_iter().filter_map(of_rj).collect()
+}
+
+fn topology_misplaced(s: &LintSubject) -> Vec<TrapHit> {
+    let is_request = |key: &&String| key.starts_with(TOPOLOGY_PREFIX);
+    let of_jobset = s.jobset.annotations.keys().find(is_request);
+    let mut hits: Vec<TrapHit> =
+        of_jobset.map(|key| hit(s.annotation_at(key), format!("{key} on the JobSet"))).into_iter().collect();
+    for rj in s.rjs() {
+        if let Some(key) = rj.spec.annotations.keys().find(is_request) {
+            let at = template_annotation_at(&rj, key).unwrap_or_else(|| key_at(s, &rj));
+            hits.push(hit(at, format!("{key} on the Job template of replicatedJob {:?}", rj.name())));
+        }
+    }
+    hits
+}
+
+fn slice_remainder(s: &LintSubject) -> Vec<TrapHit> {
+    let of_rj = |rj: ReplicatedJobText| {
+        let size: u32 = rj.template().template.annotations.get(SLICE_SIZE)?.parse().ok().filter(|size| *size > 0)?;
+        let count = pods(rj.spec);
+        let rest = count % size;
+        if rest == 0 || size > count {
+            return None;
+        }
+        let at = template_annotation_at(&rj, SLICE_SIZE).unwrap_or_else(|| key_at(s, &rj));
+        Some(hit(at, format!("{count} pods in replicatedJob {:?}, slices of {size}: {rest} pods are left", rj.name())))
+    };
+    s.rjs().into_iter().filter_map(of_rj).collect()
 }

@@ -61,7 +61,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
         for object in &file.objects {
             let old = inputs.update.and_then(|(files, how)| Some((update::stored(files, object)?, how)));
             let verdict = match &old {
-                Some((old, how)) => update::verdict(object, old, *how, inputs.target),
+                Some((old, how)) => update::verdict(object, old, *how, inputs.target, has_kueue),
                 None => rejected::create(object, inputs.target, has_kueue),
             };
             report.examined += usize::from(object.jobset.is_some());

@@ -7,6 +7,7 @@ use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::{AdmissionGates, AdmissionRejection, FieldError, FieldValidation};
 use sim_api::objects;
+use sim_api::spec::kueue::KueueObjects;
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::server;
 use sim_inputs::text::diagnostic::shortened;
@@ -58,7 +59,7 @@ pub fn create(object: &InspectedObject, target: NodeTarget, has_kueue: bool) -> 
     };
     let json = object.node.to_json();
     match post(&json, target) {
-        Ok(stored) => match refusal(jobset).filter(|_| has_kueue) {
+        Ok(stored) => match refusal(jobset, &KueueObjects::default()).filter(|_| has_kueue) {
             Some(rejection) => RejectionVerdict::Rejected(rejection),
             None => RejectionVerdict::Accepted { refused: refusals(&stored, target), stored, creation: None },
         },

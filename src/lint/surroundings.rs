@@ -4,7 +4,9 @@ use super::lint_subject::{LintSubject, ReplicatedJobText, place, text};
 use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_base::quantity;
+use sim_inputs::acting_keys;
 use sim_inputs::kube::inspect::InspectedObject;
+use sim_inputs::text::locate::locate;
 use sim_inputs::text::node::YamlNode;
 
 pub const CHECKS: &[(&str, TrapCheck)] = &[
@@ -13,6 +15,7 @@ pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("queue-on-child-template", TrapCheck::JobSet(queue_on_child)),
     ("pod-sets-over-kueue-limit", TrapCheck::JobSet(too_many_pod_sets)),
     ("too-large-for-apply", TrapCheck::JobSet(too_large_for_apply)),
+    ("effect-not-simulated", TrapCheck::JobSet(effect_not_simulated)),
 ];
 
 /// Maximum number of pod sets of a Kueue Workload (`WorkloadSpec.podSets`) in releases before the limit was 18.
@@ -33,6 +36,14 @@ fn queue_on_child(s: &LintSubject) -> Vec<TrapHit> {
         }
     }
     hits
+}
+
+fn effect_not_simulated(s: &LintSubject) -> Vec<TrapHit> {
+    let found = acting_keys::of_object(&s.node.to_json()).into_iter();
+    let place = |path: &str| locate(s.node, path).map_or(s.node.at, |place| place.key);
+    found
+        .map(|found| hit(place(&found.path), format!("{}; source: {}", found.describe(), found.entry.source)))
+        .collect()
 }
 
 fn too_many_pod_sets(s: &LintSubject) -> Vec<TrapHit> {

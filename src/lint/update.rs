@@ -7,8 +7,10 @@ use super::{TrapCheck, trap_table};
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::AdmissionRejection;
+use sim_api::spec::kueue::KueueObjects;
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::text::diagnostic::SourceText;
+use sim_kueue::workload::webhook::update_refusal;
 
 /// Method by which the new manifest is sent to the API server.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -94,11 +96,17 @@ fn after(stored: &Value, last: &Value, new: &Value, how: UpdateMethod) -> Value 
 
 pub fn verdict(
     new: &InspectedObject, old: &(&InspectedObject, &SourceText), how: UpdateMethod, target: NodeTarget,
+    has_kueue: bool,
 ) -> RejectionVerdict {
     let written = new.node.to_json();
     let (stored, last) = before(old.0, target);
     let sent = after(&stored, &last, &written, how);
-    match admission::update(&stored, &sent, rejected::gates(target)) {
+    let updated = admission::update(&stored, &sent, rejected::gates(target));
+    let updated = updated.and_then(|object| match refused_by_kueue(&stored, &object).filter(|_| has_kueue) {
+        Some(rejection) => Err(rejection),
+        None => Ok(object),
+    });
+    match updated {
         Ok(object) => RejectionVerdict::Accepted {
             refused: rejected::refusals(&object, target),
             creation: creation(&object, target),
@@ -106,6 +114,12 @@ pub fn verdict(
         },
         Err(rejection) => RejectionVerdict::Rejected(rejection),
     }
+}
+
+/// Returns the refusal of Kueue's webhook.
+fn refused_by_kueue(stored: &Value, new: &Value) -> Option<AdmissionRejection> {
+    let read = |object: &Value| sim_inputs::stored_jobset(object).ok();
+    update_refusal(&read(stored)?, &read(new)?, &KueueObjects::default())
 }
 
 /// Returns the error that the API server would return if the object were created.

@@ -532,37 +532,382 @@ fn a_run_with_kueue_refuses_what_its_webhook_for_jobsets_refuses() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// Two JobSets that each need the whole quota; the second arrives later. Returns whether it preempts the first.
+/// A JobSet of four pods, with its metadata besides the name.
+fn four_pods(name: &str, metadata: &str, pod: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, {metadata}}}\nspec:\n  \
+         replicatedJobs:\n    - name: w\n      template:\n        spec: {{parallelism: 4, completions: 4, backoffLimit: 0, \
+         template: {{spec: {{{pod}restartPolicy: Never, containers: [{{name: c, image: x, resources: {{requests: {{cpu: \
+         1}}}}}}]}}}}}}\n"
+    )
+}
+
+const IN_QUEUE: &str = "labels: {kueue.x-k8s.io/queue-name: l}";
+
+const TWO_QUEUES: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n\
+    apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n  \
+    preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, \
+    resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: \
+    {name: l, namespace: default}\nspec: {clusterQueue: cq}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: \
+    ClusterQueue\nmetadata: {name: cq2}\nspec:\n  namespaceSelector: {}\n  resourceGroups: [{coveredResources: [cpu], \
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\napiVersion: \
+    kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l2, namespace: default}\nspec: {clusterQueue: cq2}\n---\n\
+    apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: top}\nvalue: 500\n";
+
+/// Inputs of a run with the JobSet `low`, which fills the ClusterQueue `cq`, and the JobSet `later` after 20 s.
+#[derive(Default)]
+struct TwoJobSets<'a> {
+    /// Metadata of `later` besides the name; its queue if empty.
+    metadata: &'a str,
+    /// Further fields of its pods, with a comma at the end.
+    pod: &'a str,
+    /// Documents before the queues, each with its separator.
+    objects: &'a str,
+    /// Script of the scenario.
+    faults: &'a str,
+}
+
+impl TwoJobSets<'_> {
+    /// Returns the conditions of Workloads, changes of readiness and Events, and why JobSets are blocked.
+    fn play(&self) -> Result<(Vec<String>, RunOutcome), String> {
+        let metadata = if self.metadata.is_empty() { IN_QUEUE } else { self.metadata };
+        self.play_manifest(&four_pods("later", metadata, self.pod))
+    }
+
+    fn play_manifest(&self, later: &str) -> Result<(Vec<String>, RunOutcome), String> {
+        let low = four_pods("low", IN_QUEUE, "");
+        let objects = format!("{}{TWO_QUEUES}", self.objects);
+        let faults = if self.faults.is_empty() { "[]" } else { self.faults };
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: two}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: eight}}\n  pools: [{{name: \"n-{{node}}\", \
+             nodesPerIsland: 8, allocatable: {{cpu: 2}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
+             low.yaml}}, {{manifest: later.yaml, submitAt: 20s}}]\nfaults: {faults}\nstop: {{at: 3m}}\nseed: 1\n"
+        );
+        let files = [("low.yaml", low.as_str()), ("later.yaml", later), ("objects.yaml", objects.as_str())];
+        let scenario = support::parse_with(&scenario, &files).map_err(|e| e.to_string())?;
+        let mut simulation = support::simulation(&scenario);
+        simulation.set_paranoid(true);
+        let mut sink = KeepSink::default();
+        let outcome = simulation.run(1, 0, &mut sink);
+        let names = simulation.names();
+        let text = |record: &SimulationRecord| match record.body {
+            Body::WorkloadCondition { jobset, kind, status, reason, .. } => {
+                Some(format!("{} {}={status} {}", names.jobset(jobset), kind.as_str(), names.text(reason)))
+            }
+            Body::AllReady { jobset, ready } => Some(format!("{} ready={ready}", names.jobset(jobset))),
+            Body::KubeEvent { object: ObjectRef::JobSet(jobset), reason, message, .. } => {
+                Some(format!("{} {}: {}", names.jobset(jobset), names.text(reason), names.text(message)))
+            }
+            Body::KubeEvent { object: ObjectRef::Pod(_), reason, message, .. } => {
+                Some(format!("pod {}: {}", names.text(reason), names.text(message)))
+            }
+            _ => None,
+        };
+        Ok((sink.0.iter().filter_map(text).collect(), outcome))
+    }
+}
+
+/// Returns whether the second JobSet preempts the first.
 fn is_preempted_by(pod: &str, classes: &str) -> bool {
-    let jobset = |name: &str, pod: &str| {
+    let inputs = TwoJobSets { pod, objects: classes, ..TwoJobSets::default() };
+    let (texts, _) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+    texts.iter().any(|text| text == "low Evicted=true Preempted")
+}
+
+/// `ensureOneWorkload`, `UpdateWorkloadPriority` and `handleQueueNameChange` of Kueue's reconciler.
+#[test]
+fn labels_of_kueue_that_change_during_a_run_take_effect() {
+    let patch = |name: &str, metadata: &str| {
+        format!("[{{at: 30s, patch: {{kind: JobSet, name: {name}, merge: {{metadata: {metadata}}}}}}}]")
+    };
+    let label =
+        |name: &str, key: &str, value: &str| patch(name, &format!("{{labels: {{kueue.x-k8s.io/{key}: {value}}}}}"));
+    let gated = "labels: {kueue.x-k8s.io/queue-name: l2}, annotations: {kueue.x-k8s.io/admission-gated-by: acme.io/a}";
+    let limited = "labels: {kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/max-exec-time-seconds: '9'}";
+    let cases: [(&str, &str, String, &[&str], &[&str]); 8] = [
+        (
+            "a class raises the priority of a pending Workload",
+            "",
+            label("later", "priority-class", "top"),
+            &[
+                "later UpdatedWorkload: Updated workload priority class", "low Evicted=true Preempted",
+                "later ready=true",
+            ],
+            &[],
+        ),
+        (
+            "a class that does not exist stops the reconciler",
+            "",
+            label("later", "priority-class", "other"),
+            &["later WorkloadPriorityClassNotFound: WorkloadPriorityClass \"other\" not found"],
+            &["low Evicted=true", "later ready=true"],
+        ),
+        (
+            "a pending Workload changes its queue",
+            "",
+            label("later", "queue-name", "l2"),
+            &["later QuotaReserved=true QuotaReserved", "later ready=true"],
+            &["low Evicted=true"],
+        ),
+        (
+            "a queue that does not exist",
+            "",
+            label("later", "queue-name", "nowhere"),
+            &["later QuotaReserved=false Misconfigured"],
+            &["later ready=true"],
+        ),
+        (
+            "a running JobSet keeps its queue, because the webhook refuses the change",
+            "",
+            label("low", "queue-name", "l2"),
+            &[],
+            &["low Evicted=true", "low Stopped", "later ready=true"],
+        ),
+        (
+            "a running JobSet without a class gets none",
+            "",
+            label("low", "priority-class", "top"),
+            &[],
+            &["low UpdatedWorkload"],
+        ),
+        (
+            "the last gate is removed",
+            gated,
+            patch("later", "{annotations: {kueue.x-k8s.io/admission-gated-by: null}}"),
+            &[
+                "later QuotaReserved=false AdmissionGated", "later UpdatedWorkload: Updated workload AdmissionGatedBy",
+                "later ready=true",
+            ],
+            &[],
+        ),
+        (
+            "the execution time of a pending Workload changes its spec",
+            limited,
+            label("later", "max-exec-time-seconds", "'90'"),
+            &["later UpdatedWorkload: Updated not matching Workload for suspended job"],
+            &["later DeletedWorkload"],
+        ),
+    ];
+    for (situation, metadata, faults, expected, absent) in cases {
+        let inputs = TwoJobSets { metadata, faults: &faults, ..TwoJobSets::default() };
+        let (texts, _) = inputs.play().unwrap_or_else(|e| panic!("{situation}: {e}"));
+        let place = |text: &&str| texts.iter().position(|t| t.starts_with(*text));
+        let places: Vec<Option<usize>> = expected.iter().map(place).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{situation}: {}", texts.join("\n"));
+        assert!(absent.iter().all(|text| place(text).is_none()), "{situation}: {}", texts.join("\n"));
+    }
+}
+
+#[test]
+fn kueue_creates_no_workload_that_its_webhook_refuses() {
+    let cases = [
+        (
+            "an annotation of the pods without a valid key",
+            IN_QUEUE,
+            "",
+            Some("metadata: {annotations: {Bad_key/x y: z}}, spec"),
+            "admission webhook \"vworkload.kb.io\" denied the request: [spec.podSets[0].template.metadata.annotations: Invalid \
+             value: \"Bad_key/x y\"",
+        ),
+        (
+            "a prebuilt Workload that does not exist",
+            "labels: {kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/prebuilt-workload-name: pre}",
+            "",
+            None,
+            "it waits for Workload pre",
+        ),
+        (
+            "a class that does not exist",
+            "labels: {kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/priority-class: other}",
+            "",
+            None,
+            "WorkloadPriorityClass other does not exist",
+        ),
+    ];
+    for (situation, metadata, pod, template, why) in cases {
+        let later = four_pods("later", metadata, pod);
+        let later = template
+            .map_or(later.clone(), |template| later.replacen("template: {spec", &format!("template: {{{template}"), 1));
+        let inputs = TwoJobSets { metadata, ..TwoJobSets::default() };
+        let (texts, outcome) = inputs.play_manifest(&later).unwrap_or_else(|e| panic!("{situation}: {e}"));
+        assert!(!texts.iter().any(|text| text.starts_with("later Quota")), "{situation}: {}", texts.join("\n"));
+        let blocked = outcome.blocked.join("\n");
+        assert!(blocked.contains(&format!("Kueue creates no Workload for it: {why}")), "{situation}: {blocked}");
+    }
+}
+
+#[test]
+fn a_jobset_waits_in_the_place_of_its_prebuilt_workload() {
+    let metadata = "labels: {kueue.x-k8s.io/queue-name: l2, kueue.x-k8s.io/prebuilt-workload-name: pre}";
+    let prebuilt = |count: u32| {
         format!(
-            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, labels: \
-             {{kueue.x-k8s.io/queue-name: l}}}}\nspec:\n  replicatedJobs:\n    - name: w\n      template:\n        spec: \
-             {{parallelism: 4, completions: 4, template: {{spec: {{{pod}restartPolicy: Never, containers: [{{name: c, \
-             image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}\n"
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default, uid: u, \
+             creationTimestamp: \"2026-01-01T00:00:00Z\"}}\nspec: {{queueName: l2, podSets: [{{name: w, count: {count}, \
+             template: {{spec: {{containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}]}}\n---\n"
         )
     };
-    let queues = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n\
-                  apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: \
-                  {}\n  preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups: [{coveredResources: [cpu], \
-                  flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\n\
-                  apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: default}\nspec: \
-                  {clusterQueue: cq}\n";
-    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: priorities}\ntopology:\n  \
-                    apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: four}\n  pools: [{name: \
-                    \"n-{node}\", nodesPerIsland: 4, allocatable: {cpu: 1}}]\nobjects: [{manifest: objects.yaml}]\njobSets: \
-                    [{manifest: low.yaml}, {manifest: later.yaml, submitAt: 20s}]\nstop: {at: 3m}\nseed: 1\n";
-    let (low, later, objects) = (jobset("low", ""), jobset("later", pod), format!("{classes}{queues}"));
-    let files = [("low.yaml", low.as_str()), ("later.yaml", later.as_str()), ("objects.yaml", objects.as_str())];
-    let scenario = support::parse_with(scenario, &files).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = support::simulation(&scenario);
-    let mut sink = KeepSink::default();
-    simulation.run(1, 0, &mut sink);
-    let names = simulation.names();
-    sink.0.iter().any(|record| {
-        matches!(record.body, Body::WorkloadCondition { jobset, status: true, reason, .. }
-            if names.jobset(jobset) == "low" && names.text(reason) == "Preempted")
-    })
+    for (count, is_equal) in [(4, true), (3, false)] {
+        let objects = prebuilt(count);
+        let inputs = TwoJobSets { metadata, objects: &objects, ..TwoJobSets::default() };
+        let (texts, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(texts.iter().any(|text| text == "later ready=true"), is_equal, "{}", texts.join("\n"));
+        assert!(!texts.iter().any(|text| text.starts_with("later CreatedWorkload")), "{}", texts.join("\n"));
+        let blocked = outcome.blocked.join("\n");
+        assert_eq!(blocked.contains("the prebuilt Workload pre is out of sync"), !is_equal, "{blocked}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_wait_names_the_admission_check_without_an_object_or_a_controller() {
+    let queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq3}\nspec:\n  namespaceSelector: \
+                 {}\n  admissionChecksStrategy: {admissionChecks: [{name: prov}]}\n  resourceGroups: [{coveredResources: \
+                 [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]\n---\napiVersion: \
+                 kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l3, namespace: default}\nspec: {clusterQueue: \
+                 cq3}\n---\n";
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: prov}\nspec: {controllerName: \
+                 example.com/prov}\n---\n";
+    for (objects, why) in [
+        (
+            queue.to_owned(),
+            "ClusterQueue cq3 is inactive; it refers to AdmissionCheck prov, which the inputs do not contain",
+        ),
+        (format!("{queue}{check}"), "waits for AdmissionCheck prov: its controller example.com/prov is not simulated"),
+    ] {
+        let metadata = "labels: {kueue.x-k8s.io/queue-name: l3}";
+        let inputs = TwoJobSets { metadata, objects: &objects, ..TwoJobSets::default() };
+        let (_, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        let blocked = outcome.blocked.join("\n");
+        assert!(blocked.contains(why), "{why}: {blocked}");
+    }
+}
+
+#[test]
+fn without_jobset_among_the_frameworks_kueue_ignores_jobsets() {
+    let configuration = |frameworks: &str| {
+        format!(
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nintegrations: {{frameworks: \
+             [{frameworks}]}}\n---\n"
+        )
+    };
+    for (frameworks, is_managed) in [("batch/job", false), ("batch/job, jobset.x-k8s.io/jobset", true)] {
+        let objects = configuration(frameworks);
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        let (texts, _) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        let has = |text: &str| texts.iter().any(|t| t.starts_with(text));
+        assert_eq!(
+            (has("low QuotaReserved"), has("later ready=true")),
+            (is_managed, !is_managed),
+            "{}",
+            texts.join("\n")
+        );
+    }
+}
+
+#[test]
+fn the_class_named_default_counts_for_jobsets_that_name_none() {
+    let class = |name: &str, value: u32| {
+        format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {{name: {name}}}\nvalue: {value}\n---\n"
+        )
+    };
+    for (later, is_preempted) in [("top", false), ("highest", true)] {
+        // `low` has the default class.
+        let objects = format!("{}{}", class("default", 500), class("highest", 900));
+        let metadata = format!("labels: {{kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/priority-class: {later}}}");
+        let inputs = TwoJobSets { metadata: &metadata, objects: &objects, ..TwoJobSets::default() };
+        let (texts, _) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(texts.iter().any(|text| text == "low Evicted=true Preempted"), is_preempted, "{}", texts.join("\n"));
+    }
+}
+
+/// Rules of the CRDs and of the webhooks for objects other than Workloads.
+#[test]
+fn the_api_server_refuses_objects_of_kueue_that_break_the_rules_of_their_crds() {
+    let object = |kind: &str, name: &str, spec: &str| {
+        format!("apiVersion: kueue.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: {name}}}\n{spec}\n---\n")
+    };
+    let groups =
+        "resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 1}]}]}]";
+    let flavor = |spec: &str| object("ResourceFlavor", "other", &format!("spec: {{{spec}}}"));
+    let labels: Vec<String> = (0..9).map(|n| format!("l{n}: v")).collect();
+    let cases = [
+        (object("ClusterQueue", "\"A b\"", &format!("spec: {{{groups}}}")), "metadata.name: Invalid value: \"A b\""),
+        (object("Cohort", "Bad_Name", ""), "metadata.name: Invalid value: \"Bad_Name\""),
+        (
+            object("ClusterQueue", "q", &format!("spec: {{cohortName: Bad_Name, {groups}}}")),
+            "spec.cohortName in body should match",
+        ),
+        (object("Cohort", "c", "spec: {parentName: Bad_Name}"), "spec.parentName in body should match"),
+        (object("LocalQueue", "q", "spec: {clusterQueue: Bad_Name}"), "spec.clusterQueue in body should match"),
+        (
+            object("ClusterQueue", "q", &format!("spec: {{{}}}", groups.replace("name: f,", "name: Bad_Name,"))),
+            "spec.resourceGroups[0].flavors[0].name in body should match",
+        ),
+        (flavor("nodeLabels: {a: b}, topologyName: Bad_Name"), "spec.topologyName in body should match"),
+        (
+            flavor("tolerations: [{operator: Exists, key: a, value: b}]"),
+            "a value must be empty when 'operator' is 'Exists'",
+        ),
+        (flavor("tolerations: [{operator: Equal, value: b}]"), "operator must be Exists when 'key' is empty"),
+        (flavor("tolerations: [{key: a, operator: Exists, tolerationSeconds: 5}]"), "effect must be 'NoExecute'"),
+        (flavor("tolerations: [{key: a, operator: Gt, value: '5'}]"), "supported toleration values"),
+        (flavor("tolerations: [{key: a b, operator: Exists}]"), "spec.tolerations[0].key: Invalid value: \"a b\""),
+        (flavor("nodeTaints: [{key: a b, effect: NoSchedule}]"), "spec.nodeTaints[0].key: Invalid value: \"a b\""),
+        (
+            flavor("nodeTaints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]"),
+            "taints must be unique by key and effect pair",
+        ),
+        (flavor("nodeLabels: {a: b c}"), "spec.nodeLabels: Invalid value: \"b c\""),
+        (
+            flavor(&format!("nodeLabels: {{{}}}", labels.join(", "))),
+            "spec.nodeLabels: Too many: 9: must have at most 8 items",
+        ),
+        (
+            object("Topology", "t", "spec: {levels: [{nodeLabel: a b}]}"),
+            "spec.levels[0].nodeLabel in body should match",
+        ),
+    ];
+    for (objects, message) in cases {
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        let error = inputs.play().err().unwrap_or_else(|| panic!("accepted: {objects}"));
+        assert!(error.contains(message), "{message}: {error}");
+    }
+}
+
+#[test]
+fn pods_with_the_topology_of_a_dynamic_slice_are_refused_in_a_queue() {
+    let later = four_pods("later", IN_QUEUE, "").replacen(
+        "template: {spec",
+        "template: {metadata: {annotations: {cloud.google.com/gke-tpu-slice-topology: 4x4x4}}, spec",
+        1,
+    );
+    let error = TwoJobSets::default().play_manifest(&later).err().expect("a refusal");
+    assert!(error.contains("GKE dynamic slicing is not modelled with Kueue"), "{error}");
+}
+
+/// The rules are in `pkg/kubelet/lifecycle/predicate.go`.
+#[test]
+fn the_kubelet_admits_pods_with_a_node_name_by_resources_and_affinity() {
+    for (situation, metadata, pod, reason) in [
+        (
+            "four pods of one cpu on one node", "labels: {}", "nodeName: n-0, ",
+            "pod OutOfcpu: Pod was rejected: Node didn't",
+        ),
+        (
+            "a label that the node lacks",
+            "labels: {}",
+            "nodeName: n-7, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n-0, n-1, n-2, n-3]}]}]}}}, ",
+            "pod NodeAffinity",
+        ),
+    ] {
+        let objects = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: \
+                       false\n---\n";
+        let inputs = TwoJobSets { metadata, pod, objects, ..TwoJobSets::default() };
+        let (texts, _) = inputs.play().unwrap_or_else(|e| panic!("{situation}: {e}"));
+        assert!(texts.iter().any(|text| text.starts_with(reason)), "{situation}: {}", texts.join("\n"));
+        assert!(!texts.iter().any(|text| text == "later ready=true"), "{situation}: {}", texts.join("\n"));
+    }
 }
 
 /// `ExtractPriority`: a WorkloadPriorityClass, then the class of the pods, then the default class. The number in a

@@ -175,3 +175,36 @@ fn objects_that_admission_applies_to_pods_are_listed_as_not_modelled() {
     }
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
+    let dir = scratch("acting-keys");
+    let file = dir.join("job.yaml");
+    let manifest = |metadata: &str, pod: &str| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: j, {metadata}}}\nspec: {{replicatedJobs: \
+             [{{name: w, template: {{spec: {{template: {{metadata: {{{pod}}}, spec: {{restartPolicy: Never, containers: \
+             [{{name: c, image: \"x:1\"}}]}}}}}}}}}}]}}\n"
+        )
+    };
+    for (metadata, pod, expected) in [
+        ("labels: {runai/queue: team}", "", Some("label runai/queue (JobSet): queue of the Run:ai scheduler")),
+        ("", "labels: {kai.scheduler/queue: team}", Some("label kai.scheduler/queue (pod of replicatedJob w): ")),
+        ("", "annotations: {k8s.v1.cni.cncf.io/networks: rdma0}", Some("annotation k8s.v1.cni.cncf.io/networks (pod ")),
+        ("", "annotations: {sidecar.istio.io/inject: 'true'}", Some("annotation sidecar.istio.io/inject (pod ")),
+        ("", "annotations: {sidecar.istio.io/inject: 'false'}", None),
+        ("", "annotations: {example.com/team: a}", None),
+    ] {
+        std::fs::write(&file, manifest(metadata, pod)).unwrap();
+        let output = program(&["run", "--format", "json", "-f", file.to_str().unwrap()]).output().unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let listed: Vec<&str> = summary["notModelled"].as_array().unwrap().iter().filter_map(|n| n.as_str()).collect();
+        let found = listed.iter().find(|note| note.contains("label ") || note.contains("annotation "));
+        assert_eq!(found.is_some(), expected.is_some(), "{metadata} {pod}: {listed:?}");
+        assert!(expected.is_none_or(|expected| found.is_some_and(|note| note.starts_with(expected))), "{listed:?}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+    for entry in sim_inputs::acting_keys::ACTING_KEYS {
+        assert!(!entry.effect.is_empty() && entry.source.contains('.'), "{} has no source", entry.key);
+    }
+}

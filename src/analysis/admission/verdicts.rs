@@ -139,14 +139,14 @@ impl SubmissionTrial<'_> {
 
     /// Returns whether the Workload of the JobSet has finished in the cluster.
     fn is_finished(&self, jobset: &JobSet) -> bool {
-        let own = |w: &&StoredWorkload| w.belongs_to(&jobset.namespace, &jobset.name);
+        let own = |w: &&StoredWorkload| w.is_of(jobset);
         self.objects.workloads.iter().find(own).is_some_and(|w| Workload::from(w).is_finished())
     }
 
     /// Returns the key of the JobSet's Workload. A pending one keeps its creation time and its conditions.
     fn key_of(&mut self, jobset: &JobSet) -> Result<WorkloadKey, String> {
         let stored = in_order(self.objects);
-        let existing = stored.iter().position(|w| w.belongs_to(&jobset.namespace, &jobset.name));
+        let existing = stored.iter().position(|w| w.is_of(jobset));
         if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some()) {
             return Ok(key);
         }

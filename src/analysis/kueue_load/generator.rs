@@ -104,6 +104,7 @@ fn new_workload(
         job_uid: String::new(),
         queue: queue.to_owned(),
         priority,
+        priority_class: None,
         created: SimTime::ZERO + Duration(now.0 / SECOND * SECOND),
         active: true,
         admission_gates: String::new(),

@@ -3,7 +3,7 @@
 use crate::format;
 use sim_api::spec::kueue::StoredWorkload;
 use sim_api::spec::{ReplicatedJob, ScenarioSpec};
-use sim_base::JobSetId;
+use sim_base::{Duration, JobSetId};
 use std::collections::BTreeMap;
 
 /// Assumed run times of containers that have no explicit run time in the scenario.
@@ -91,6 +91,26 @@ pub fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
     (count > 0).then(|| {
         let workloads = format::count(count, "existing Workload");
         format!("the jobs of {workloads} run indefinitely: no run time is set")
+    })
+}
+
+/// Returns what Kueue does by default or by its configuration that the inputs do not show in another place, as a
+/// sentence without a period.
+pub fn kueue(scenario: &ScenarioSpec) -> Option<String> {
+    let objects = scenario.kueue.as_ref()?;
+    let configuration = &objects.configuration;
+    let mut jobsets = scenario.jobsets.iter().map(|submitted| &submitted.jobset);
+    if !configuration.manages_jobsets {
+        let has_queue = jobsets.any(|jobset| jobset.kueue_queue().is_some());
+        let ignores = "ignores JobSets: integrations.frameworks of its Configuration lacks jobset.x-k8s.io/jobset";
+        return has_queue.then(|| ignores.to_owned());
+    }
+    let wait = configuration.wait_for_pods_ready.as_ref().filter(|_| configuration.has_default_readiness)?;
+    jobsets.any(|jobset| objects.manages(jobset)).then(|| {
+        let minutes = wait.timeout.0 / Duration::from_secs(60).0;
+        let is_whole = Duration::from_secs(60).saturating_mul(minutes) == wait.timeout;
+        let time = if is_whole { format!("{minutes} min") } else { format::seconds(wait.timeout) };
+        format!("evicts JobSets that are not ready within {time} (waitForPodsReady, on by default)")
     })
 }
 

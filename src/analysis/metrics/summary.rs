@@ -237,6 +237,7 @@ impl RunSummary {
                 .sentences()
                 .into_iter()
                 .chain(assumed::existing_workloads(run.scenario))
+                .chain(assumed::kueue(run.scenario).map(|fact| format!("Kueue {fact}")))
                 .collect(),
             warnings: run.warnings(),
             not_modelled: run.not_modelled.to_vec(),

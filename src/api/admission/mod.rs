@@ -14,7 +14,7 @@ pub mod change;
 pub mod coerce;
 pub mod decode;
 pub mod defaulting;
-pub(crate) mod error_list;
+pub mod error_list;
 pub mod errors;
 pub mod field;
 pub mod go;

@@ -1,8 +1,8 @@
 //! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
 
 use super::job::JobSpec;
-use super::keys::KUEUE_QUEUE;
 pub use super::keys::{DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY};
+use super::keys::{KUEUE_PREBUILT_WORKLOAD, KUEUE_QUEUE};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -228,7 +228,22 @@ impl JobSet {
 
     /// Returns the LocalQueue that admits the JobSet, or `None` if Kueue does not manage it.
     pub fn kueue_queue(&self) -> Option<&str> {
-        self.labels.get(KUEUE_QUEUE).map(String::as_str)
+        self.labels.get(KUEUE_QUEUE).map(String::as_str).filter(|queue| !queue.is_empty())
+    }
+
+    /// Returns the name of the Workload that another component creates for the JobSet (`PrebuiltWorkloadNameFor`).
+    pub fn prebuilt_workload(&self) -> Option<&str> {
+        let annotation = self.annotations.get(KUEUE_PREBUILT_WORKLOAD).filter(|name| !name.is_empty());
+        let name = annotation.or_else(|| self.labels.get(KUEUE_PREBUILT_WORKLOAD));
+        name.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// Sets a label, also in the stored object.
+    pub fn set_label(&mut self, key: &str, value: &str) {
+        self.labels.insert(key.to_owned(), value.to_owned());
+        if let Some(object) = &mut self.object {
+            Arc::make_mut(object)["metadata"]["labels"][key] = value.into();
+        }
     }
 
     /// Returns whether the Jobs select nodes that are labeled for them (EXC-2). This depends on the annotations of the

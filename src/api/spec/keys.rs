@@ -51,6 +51,18 @@ pub const LEGACY_CONTROLLER_UID: &str = "controller-uid";
 /// Kueue label with the name of the LocalQueue that admits the object.
 pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
+/// Kueue label with the name of a WorkloadPriorityClass.
+pub const KUEUE_PRIORITY_CLASS: &str = "kueue.x-k8s.io/priority-class";
+
+/// Kueue label with the longest execution time in seconds.
+pub const KUEUE_MAX_EXECUTION_TIME: &str = "kueue.x-k8s.io/max-exec-time-seconds";
+
+/// Kueue annotation or label with the name of a Workload that another component creates.
+pub const KUEUE_PREBUILT_WORKLOAD: &str = "kueue.x-k8s.io/prebuilt-workload-name";
+
+/// Kueue annotation of jobs whose size may change while they run.
+pub const KUEUE_ELASTIC_JOB: &str = "kueue.x-k8s.io/elastic-job";
+
 /// Kueue annotation with the names of gates that delay the admission.
 pub const ADMISSION_GATED_BY: &str = "kueue.x-k8s.io/admission-gated-by";
 

@@ -94,6 +94,8 @@ pub struct ContainerSpec {
     pub restart_policy_rules: Vec<ContainerRestartRule>,
     pub startup_probe: Option<ProbeTiming>,
     pub readiness_probe: Option<ProbeTiming>,
+    /// Duration of the hook `lifecycle.preStop.sleep`; zero without it.
+    pub pre_stop: Duration,
     pub env: BTreeMap<String, String>,
 }
 

@@ -28,6 +28,9 @@ impl Diagnosis<'_, '_> {
             ));
         }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
+            if let Some(why) = self.topology_gate_reason(job) {
+                return Some(format!("pod {name} keeps Kueue's scheduling gate kueue.x-k8s.io/topology: {why}"));
+            }
             return Some(format!(
                 "pod {name} has scheduling gates, which nobody takes off; a scenario does: faults: [{{at: 10m, patch: \
                  {{kind: Pod, name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
@@ -50,6 +53,25 @@ impl Diagnosis<'_, '_> {
         (silent && !store.pods.is_terminal(pod)).then(|| {
             let node = names.node(node);
             format!("pod {name} is on node {node}, which does not answer")
+        })
+    }
+
+    /// Returns why Kueue assigns no domain to a pod of an admitted Workload, if its pod set is placed by topology.
+    fn topology_gate_reason(&self, job: JobId) -> Option<String> {
+        let row = &self.ctx.store.jobs[job.ix()];
+        let stored = &self.ctx.store.jobsets[row.jobset.ix()];
+        let (workload, replicated_job) =
+            (stored.workload.as_ref()?, stored.spec.spec.replicated_jobs.get(row.rj as usize)?);
+        workload.placed_pod_sets().find(|(placed, _)| placed.name == replicated_job.name)?;
+        let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == replicated_job.name)?;
+        let size = pod_set.topology.as_ref().and_then(|topology| topology.slices.first()).map_or(1, |slice| slice.size);
+        let count = pod_set.count;
+        Some(match count.checked_rem(size).unwrap_or(0) {
+            0 => "no domain of its Workload's topology assignment is left for it".to_owned(),
+            rest => format!(
+                "the slice size {size} does not divide its {count} pods, and Kueue places whole slices only; {rest} pods \
+                 stay gated"
+            ),
         })
     }
 

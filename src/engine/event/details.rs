@@ -11,6 +11,8 @@ pub enum StatusWrite {
     /// Not ready: all containers exited with code 0, and the phase is not yet updated.
     Succeeding,
     Finished,
+    /// The kubelet does not admit the pod.
+    Refused,
 }
 
 /// A change on a machine; sidecars are named by their position among the init containers.

@@ -4,6 +4,7 @@
 //! The store contains what a kubelet has written; only this module knows the state of a machine. Must never write the
 //! status of a pod whose node does not respond.
 
+mod admission;
 mod agents;
 pub use agents::agent_container;
 mod exits;
@@ -67,9 +68,11 @@ mod up {
     pub const ENDING: u16 = 1 << 7;
     /// The main containers run, and a startup or readiness probe has not yet succeeded.
     pub const PROBING: u16 = 1 << 8;
+    /// The kubelet does not admit the pod.
+    pub const REFUSED: u16 = 1 << 9;
 }
 use init_containers::{CrashBackOff, SidecarState};
-use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
+use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, REFUSED, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]

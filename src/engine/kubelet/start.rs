@@ -18,6 +18,9 @@ impl KubeletState {
             self.waiting_since.insert(pod, ctx.mark());
             return;
         }
+        if let Some(refusal) = self.admission_refusal(ctx, pod) {
+            return self.refuse_pod(ctx, pod, &refusal);
+        }
         let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {
             Some(start) => start,
             None => self.start_delay(ctx, pod),

@@ -39,6 +39,7 @@ impl KubeletState {
         let was_succeeding = ctx.store.pods.is_succeeding(pod);
         match what {
             StatusWrite::Finished => self.report_end(ctx, pod),
+            StatusWrite::Refused => apiserver::finish_pod(ctx, pod, None),
             StatusWrite::NotReady | StatusWrite::RestartingAll | StatusWrite::Succeeding => {
                 self.report_restarts(ctx, pod);
                 // All containers have been started once: a container waiting for its restart does not make the pod

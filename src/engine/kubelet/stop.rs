@@ -68,12 +68,14 @@ impl KubeletState {
         let spec = &template.pod.spec;
         let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
         let sidecars = sidecars(spec, template.agent);
+        let main_hook = spec.containers.iter().map(|c| c.pre_stop).max().unwrap_or(Duration::ZERO);
+        let hooks: Vec<Duration> = sidecars.iter().map(|at| spec.init_containers[*at].pre_stop).collect();
         let ruled = self.rule_for(ctx, pod).and_then(|r| r.stop_after);
         let Some(k) = real_kubelet(ctx) else {
             let KubeletTiming::Scripted { stop, .. } = ctx.scenario.timing.kubelet else {
                 unreachable!("not a real kubelet, so the player");
             };
-            let stop = ruled.unwrap_or(stop).min(grace);
+            let stop = (main_hook + ruled.unwrap_or(stop)).min(grace);
             return if mains { stop } else { Duration::ZERO };
         };
         if !mains && sidecars.is_empty() {
@@ -86,8 +88,8 @@ impl KubeletState {
             let nth = self.occurrence(pod, position);
             ctx.draw(StreamPurpose::ContainerStop, TicketSubject::Pod(pod), nth, &k.container_stop)
         };
-        let main = mains.then(|| takes(0));
-        let turns = sidecars.iter().map(|position| takes(1 + position));
+        let main = mains.then(|| (main_hook, takes(0)));
+        let turns = sidecars.iter().zip(hooks).map(|(position, hook)| (hook, takes(1 + position)));
         stop_in_order((grace, k.minimum_grace), main, turns)
     }
 
@@ -154,15 +156,18 @@ fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
     others.map(|(position, _)| position).collect()
 }
 
-/// Stops the main containers together, then the sidecars one after another. All share one grace period, but each gets
-/// at least the minimum.
+/// Stops the main containers together, then the sidecars one after another. Each is given by the duration of its
+/// preStop hook and its time from SIGTERM to the end. All share one grace period, but each gets at least the minimum
+/// after SIGTERM.
 pub(super) fn stop_in_order(
-    (grace, floor): (Duration, Duration), main: Option<Duration>, sidecars: impl Iterator<Item = Duration>,
+    (grace, floor): (Duration, Duration), main: Option<(Duration, Duration)>,
+    sidecars: impl Iterator<Item = (Duration, Duration)>,
 ) -> Duration {
     let mut spent = Duration::ZERO;
-    for stop in main.into_iter().chain(sidecars) {
-        let left = Duration(grace.0.saturating_sub(spent.0));
-        spent = spent + stop.min(left.max(floor));
+    for (hook, stop) in main.into_iter().chain(sidecars) {
+        let left = |spent: Duration| Duration(grace.0.saturating_sub(spent.0));
+        spent = spent + hook.min(left(spent));
+        spent = spent + stop.min(left(spent).max(floor));
     }
     spent
 }

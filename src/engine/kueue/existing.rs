@@ -10,8 +10,8 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
-use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::{JobSet, ScenarioSpec};
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, JobSetId, SimTime, TextId};
 use sim_kueue::control::{JobView, Patch, PatchKind, reconcile_job};
@@ -157,17 +157,17 @@ impl KueueController {
     }
 
     /// Returns the existing Workload of a JobSet in the inputs.
-    pub(super) fn reserved_workload(&self, objects: &KueueObjects, namespace: &str, name: &str) -> Option<&Workload> {
+    pub(super) fn reserved_workload(&self, objects: &KueueObjects, jobset: &JobSet) -> Option<&Workload> {
         let mut rows = self.existing.rows.iter().filter(|row| row.is_reserved && !row.is_gone);
-        let row = rows.find(|row| objects.workloads[row.stored].belongs_to(namespace, name))?;
+        let row = rows.find(|row| objects.workloads[row.stored].is_of(jobset))?;
         Some(&row.workload)
     }
 
     /// The JobSet has its own Workload now.
-    pub(super) fn release_reserved(&mut self, objects: &KueueObjects, namespace: &str, name: &str, now: SimTime) {
+    pub(super) fn release_reserved(&mut self, objects: &KueueObjects, jobset: &JobSet, now: SimTime) {
         for index in 0..self.existing.rows.len() {
             let row = &mut self.existing.rows[index];
-            let is_own = row.is_reserved && objects.workloads[row.stored].belongs_to(namespace, name);
+            let is_own = row.is_reserved && objects.workloads[row.stored].is_of(jobset);
             if is_own && !std::mem::replace(&mut row.is_gone, true) {
                 self.manager().workload_deleted(FIRST_KEY + index, now);
             }

@@ -8,12 +8,16 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::JobSetRow;
+use serde_json::Value;
 use sim_api::spec::ObjectKind;
-use sim_api::spec::kueue::POD_SETS_MAX;
+use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_PREBUILT_WORKLOAD};
+use sim_api::spec::kueue::{KueueObjects, POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
 use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
-use sim_kueue::workload::jobset::{self, PriorityClasses, WorkloadError, workload};
+use sim_kueue::workload::jobset::{
+    self, PriorityClasses, WorkloadError, adopted, is_equivalent, priority_class_label, workload,
+};
 use sim_kueue::workload::{ConditionType, Workload, reasons};
 use sim_policy::kinds::JobSetConditionType;
 use std::sync::Arc;
@@ -43,35 +47,111 @@ impl KueueController {
         if !row.exists {
             return apiserver::delete_workload(ctx, jobset);
         }
+        let Some(objects) = &ctx.scenario.kueue else { return };
+        if !row.view.is_deleted && !objects.manages(&row.spec) {
+            // Without its queue, Kueue ignores the JobSet.
+            return;
+        }
+        if row.view.finished.is_none() && !row.view.is_deleted && !current.is_finished() {
+            match self.follow_jobset(ctx, jobset, &current) {
+                Ok(None) => self.rows[jobset.ix()].error = None,
+                Ok(Some(write)) => return self.send(ctx, jobset, write),
+                Err(error) => return self.report_error(ctx, jobset, &error, "does not update its Workload"),
+            }
+            if !is_equivalent(&self.rows[jobset.ix()].spec, &current).unwrap_or(true) {
+                return self.delete_workload(ctx, jobset, &current);
+            }
+        }
+        let row = &self.rows[jobset.ix()];
         let plan = reconcile_job(&current, &row.view, tracks_readiness, self.time(ctx));
         let based_on = row.workload_version;
         let write = match (plan.suspend, plan.workload) {
             (Some(false), _) => Write::Start(current),
             (Some(true), _) => Write::Stop(stop_message(&current)),
             (None, Some(new)) => Write::Status(StatusWrite { workload: Box::new(new), based_on }),
-            (None, None) => return,
+            (None, None) => match changed_queue(row, &current) {
+                Some(new) => Write::Update(StatusWrite { workload: Box::new(new), based_on }, String::new()),
+                None => return,
+            },
         };
         self.send(ctx, jobset, write);
+    }
+
+    /// Returns the request that makes the Workload follow changes of the JobSet: pod sets and execution time of a
+    /// pending one, gates, and the WorkloadPriorityClass (`ensureOneWorkload`).
+    fn follow_jobset(
+        &self, ctx: &EngineContext<'_>, jobset: JobSetId, current: &Workload,
+    ) -> Result<Option<Write>, WorkloadError> {
+        let row = &self.rows[jobset.ix()];
+        let Some(objects) = &ctx.scenario.kueue else { return Ok(None) };
+        let key = format!("{}/{}", current.namespace, current.name);
+        let update = |new: Workload, message: String| {
+            let write = StatusWrite { workload: Box::new(new), based_on: row.workload_version };
+            Ok(Some(Write::Update(write, message)))
+        };
+        if row.spec.prebuilt_workload().is_some() {
+            return Ok(None);
+        }
+        let classes = ClassLists::new(ctx, objects);
+        if row.view.is_suspended && !current.has_reservation() && !is_equivalent(&row.spec, current)? {
+            let new = workload(&row.spec, &classes.view(), current.created)?;
+            let (name, uid, job_uid) = (current.name.clone(), current.uid.clone(), current.job_uid.clone());
+            let new = Workload { name, uid, job_uid, active: current.active, status: current.status.clone(), ..new };
+            return update(new, format!("Updated not matching Workload for suspended job: {key}"));
+        }
+        let gates = row.spec.annotations.get(ADMISSION_GATED_BY).cloned().unwrap_or_default();
+        if gates != current.admission_gates {
+            let message = format!("Updated workload AdmissionGatedBy to {gates:?}");
+            return update(Workload { admission_gates: gates, ..current.clone() }, message);
+        }
+        let class = match &current.priority_class {
+            None if current.has_reservation() => return Ok(None),
+            Some(PriorityClassRef::Pod(_)) => return Ok(None),
+            Some(PriorityClassRef::Workload(name)) => name,
+            None => "",
+        };
+        if priority_class_label(&row.spec).unwrap_or_default() == class {
+            return Ok(None);
+        }
+        let (priority_class, priority) = classes.view().priority(&row.spec)?;
+        let message = format!("Updated workload priority class: {key}");
+        update(Workload { priority_class, priority, ..current.clone() }, message)
+    }
+
+    /// Deletes a Workload that no longer describes its suspended JobSet. The next pass creates another one.
+    fn delete_workload(&self, ctx: &mut EngineContext<'_>, jobset: JobSetId, current: &Workload) {
+        let message = format!("Deleted not matching Workload: {}/{}", current.namespace, current.name);
+        apiserver::delete_workload(ctx, jobset);
+        ctx.emit_kube_event(ObjectRef::JobSet(jobset), false, "DeletedWorkload", &message);
+    }
+
+    /// Stores why the pass ends. A missing WorkloadPriorityClass is reported by an Event.
+    fn report_error(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, error: &WorkloadError, step: &str) {
+        let text = describe_step_error(error, step);
+        if self.rows[jobset.ix()].error.replace(text.clone()) == Some(text) {
+            return;
+        }
+        if let WorkloadError::UnknownPriorityClass { name } = error {
+            let message = format!("WorkloadPriorityClass {name:?} not found");
+            ctx.emit_kube_event(ObjectRef::JobSet(jobset), true, "WorkloadPriorityClassNotFound", &message);
+        }
     }
 
     fn create_workload(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let Some(objects) = &ctx.scenario.kueue else { return };
         let now = self.time(ctx);
-        let spec = &self.rows[jobset.ix()].spec;
-        let old = self.reserved_workload(objects, &spec.namespace, &spec.name).cloned();
+        let old = self.reserved_workload(objects, &self.rows[jobset.ix()].spec).cloned();
         let row = &mut self.rows[jobset.ix()];
         if !row.exists || row.view.is_deleted || row.view.finished.is_some() || !objects.manages(&row.spec) {
             return;
         }
-        let declared = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
-        let classes = PriorityClasses {
-            of_workloads: &objects.priority_classes,
-            of_pods: &declared.map(|(_, _, class)| class.object.clone()).collect::<Vec<_>>(),
-            requires_declared: ctx.scenario.requires_listed_classes,
+        let new = match (row.spec.prebuilt_workload(), &old) {
+            (Some(name), Some(old)) if old.name == name => adopted(&row.spec, old),
+            _ => workload(&row.spec, &ClassLists::new(ctx, objects).view(), now),
         };
-        match workload(&row.spec, &classes, now) {
+        match new {
             Ok(mut new) => {
-                name_workload(&mut new);
+                name_workload(&mut new, row.spec.prebuilt_workload());
                 if let Some(old) = &old {
                     new.continue_from(old);
                 }
@@ -79,7 +159,7 @@ impl KueueController {
                 row.original = row.spec.clone();
                 self.send(ctx, jobset, Write::Create(Box::new(new)));
             }
-            Err(error) => row.error = Some(describe_error(&error)),
+            Err(error) => self.report_error(ctx, jobset, &error, CREATION),
         }
     }
 
@@ -110,8 +190,11 @@ impl KueueController {
         match write {
             Write::Create(new) => {
                 let message = format!("Created Workload: {}/{}", new.namespace, new.name);
+                let is_prebuilt = self.rows[jobset.ix()].spec.prebuilt_workload().is_some();
                 apiserver::set_workload(ctx, jobset, *new);
-                event(ctx, "CreatedWorkload", &message);
+                if !is_prebuilt {
+                    event(ctx, "CreatedWorkload", &message);
+                }
             }
             Write::Start(workload) => {
                 let Some(admission) = &workload.status.admission else { return RequestAnswer::Success };
@@ -127,6 +210,17 @@ impl KueueController {
                 let stopped = pod_sets::stopped(&stored, original, &ctx.scenario.decoders);
                 apiserver::set_jobset_spec(ctx, jobset, stopped);
                 event(ctx, "Stopped", &message);
+            }
+            Write::Update(write, message) => {
+                let stored = &ctx.store.jobsets[jobset.ix()];
+                if stored.workload_version != write.based_on {
+                    return RequestAnswer::Conflict;
+                }
+                self.rows[jobset.ix()].original = stored.spec.clone();
+                apiserver::set_workload(ctx, jobset, *write.workload);
+                if !message.is_empty() {
+                    event(ctx, "UpdatedWorkload", &message);
+                }
             }
             Write::Status(write) => {
                 if ctx.store.jobsets[jobset.ix()].workload_version != write.based_on {
@@ -151,7 +245,7 @@ fn call(write: &Write) -> Call {
     match write {
         Write::Create(_) => Call::KueueWorkloadCreate,
         Write::Start(_) | Write::Stop(_) => Call::KueueJobSetPatch,
-        Write::Status(_) => Call::KueueWorkloadPatch,
+        Write::Status(_) | Write::Update(..) => Call::KueueWorkloadPatch,
     }
 }
 
@@ -160,8 +254,39 @@ fn stop_message(workload: &Workload) -> String {
     evicted.map_or_else(|| "Not admitted by cluster queue".to_owned(), |c| c.message.clone())
 }
 
-/// Sets the name and the UIDs, which are random in a real cluster.
-fn name_workload(workload: &mut Workload) {
+/// The declared classes of both kinds.
+struct ClassLists<'o> {
+    of_workloads: &'o [WorkloadPriorityClass],
+    of_pods: Vec<Value>,
+    requires_declared: bool,
+}
+
+impl<'o> ClassLists<'o> {
+    fn new(ctx: &EngineContext<'_>, objects: &'o KueueObjects) -> ClassLists<'o> {
+        let declared = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
+        ClassLists {
+            of_workloads: &objects.priority_classes,
+            of_pods: declared.map(|(_, _, class)| class.object.clone()).collect(),
+            requires_declared: ctx.scenario.requires_listed_classes,
+        }
+    }
+
+    fn view(&self) -> PriorityClasses<'_> {
+        let requires_declared = self.requires_declared;
+        PriorityClasses { of_workloads: self.of_workloads, of_pods: &self.of_pods, requires_declared }
+    }
+}
+
+/// Returns the Workload in the queue that its suspended JobSet names now. The API server does not accept another queue
+/// while quota is reserved (CEL rule of the Workload).
+fn changed_queue(row: &ManagedJobSet, current: &Workload) -> Option<Workload> {
+    let queue = row.spec.kueue_queue().unwrap_or_default();
+    let may_change = row.view.is_suspended && !current.is_finished() && !current.has_reservation();
+    (may_change && current.queue != queue).then(|| Workload { queue: queue.to_owned(), ..current.clone() })
+}
+
+/// Sets the name and the UIDs, which are random in a real cluster. A prebuilt Workload keeps its name.
+fn name_workload(workload: &mut Workload, prebuilt: Option<&str>) {
     let uid = |kind: &str| {
         let part = |n: u8| fnv1a(format!("{kind}/{}/{}/{n}", workload.namespace, workload.name).bytes());
         let (a, b) = (part(0), part(1));
@@ -169,11 +294,19 @@ fn name_workload(workload: &mut Workload) {
         format!("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", groups.0, groups.1, groups.2, groups.3, groups.4)
     };
     (workload.uid, workload.job_uid) = (uid("Workload"), uid("JobSet"));
-    workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
+    if prebuilt.is_none() {
+        workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
+    }
 }
+
+const CREATION: &str = "creates no Workload for it";
 
 /// Returns why Kueue creates no Workload, as a sentence without a period.
 pub fn describe_error(error: &WorkloadError) -> String {
+    describe_step_error(error, CREATION)
+}
+
+fn describe_step_error(error: &WorkloadError, step: &str) -> String {
     let why = match error {
         WorkloadError::TooManyPodSets { count } => {
             format!("it has {count} replicatedJobs, and a Workload has at most {POD_SETS_MAX} pod sets")
@@ -181,8 +314,17 @@ pub fn describe_error(error: &WorkloadError) -> String {
         WorkloadError::UnknownPriorityClass { name } => format!("WorkloadPriorityClass {name} does not exist"),
         WorkloadError::UnknownPodPriorityClass { name } => format!("PriorityClass {name} does not exist"),
         WorkloadError::Topology(_) => "the annotations of its topology request are not valid".to_owned(),
+        WorkloadError::RefusedPodSets { message } => {
+            format!("admission webhook \"vworkload.kb.io\" denied the request: {message}")
+        }
+        WorkloadError::PrebuiltWorkloadMissing { name } => {
+            format!("it waits for Workload {name}, which its {KUEUE_PREBUILT_WORKLOAD} names and which does not exist")
+        }
+        WorkloadError::PrebuiltWorkloadOutOfSync { name } => {
+            format!("the prebuilt Workload {name} is out of sync with it: the pod sets differ")
+        }
     };
-    format!("Kueue creates no Workload for it: {why}")
+    format!("Kueue {step}: {why}")
 }
 
 fn job_view(stored: &JobSetRow) -> JobView {

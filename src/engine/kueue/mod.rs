@@ -30,7 +30,7 @@ use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::control::{Manager, REQUEUE_DELAY};
-use sim_kueue::workload::{ConditionType, Workload};
+use sim_kueue::workload::{CheckStatus, ConditionType, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
@@ -145,11 +145,11 @@ impl KueueController {
         if !stored.exists() || !stored.suspended() || !ctx.scenario.kueue.as_ref()?.manages(&stored.spec) {
             return None;
         }
+        let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
         let Some(workload) = &stored.workload else {
-            let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
             return Some(error.unwrap_or_else(|| "Kueue has not created its Workload".to_owned()));
         };
-        pending_reason(workload)
+        error.or_else(|| pending_reason(workload, ctx.scenario.kueue.as_ref()?))
     }
 
     /// Returns whether pods and Nodes matter to Kueue.
@@ -233,14 +233,50 @@ fn observe(
 }
 
 /// Returns why a Workload is not admitted, in the words of its conditions.
-fn pending_reason(workload: &Workload) -> Option<String> {
+fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String> {
     if workload.is_admitted() || workload.is_finished() {
         return None;
+    }
+    if workload.has_reservation()
+        && let Some(check) = workload.status.checks.iter().find(|check| check.status == CheckStatus::Pending)
+    {
+        return Some(pending_check(&workload.queue, &check.name, objects));
     }
     let kind = if workload.active { ConditionType::QuotaReserved } else { ConditionType::Evicted };
     let state = if workload.active { "waits for admission" } else { "is deactivated" };
     let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
-    Some(format!("its Workload {state} in LocalQueue {}{words}", workload.queue))
+    let missing = missing_objects(workload, objects).map_or(String::new(), |missing| format!("; {missing}"));
+    Some(format!("its Workload {state} in LocalQueue {}{words}{missing}", workload.queue))
+}
+
+/// Returns which objects make the ClusterQueue of a Workload inactive because they do not exist.
+fn missing_objects(workload: &Workload, objects: &KueueObjects) -> Option<String> {
+    let mut locals = objects.local_queues.iter();
+    let local = locals.find(|queue| queue.namespace == workload.namespace && queue.name == workload.queue)?;
+    let queue = objects.cluster_queues.iter().find(|queue| queue.name == local.cluster_queue)?;
+    let checks = queue.admission_checks.iter().map(|rule| &*rule.name);
+    let checks = checks.filter(|name| !objects.admission_checks.iter().any(|check| check.name == *name));
+    let flavors = queue.resource_groups.iter().flat_map(|group| &group.flavors).map(|flavor| &*flavor.name);
+    let flavors = flavors.filter(|name| !objects.flavors.iter().any(|flavor| flavor.name == *name));
+    let missing: Vec<String> = checks
+        .map(|name| format!("AdmissionCheck {name}"))
+        .chain(flavors.map(|name| format!("ResourceFlavor {name}")))
+        .collect();
+    (!missing.is_empty()).then(|| format!("it refers to {}, which the inputs do not contain", missing.join(", ")))
+}
+
+/// Returns for which AdmissionCheck a Workload with quota waits.
+fn pending_check(queue: &str, name: &str, objects: &KueueObjects) -> String {
+    let check = objects.admission_checks.iter().find(|check| check.name == name);
+    let controller = check.map_or("", |check| &*check.controller_name);
+    let who = match check.is_some_and(|check| check.outcome.is_some()) {
+        true => format!("controller {controller} has not reported yet"),
+        false => format!(
+            "its controller {controller} is not simulated; `admissionChecks: [{{name: {name}, after: 30s}}]` in the \
+             scenario makes it report"
+        ),
+    };
+    format!("its Workload has quota in LocalQueue {queue} and waits for AdmissionCheck {name}: {who}")
 }
 
 /// Returns the labels of all namespaces with JobSets or LocalQueues.

@@ -36,7 +36,7 @@ pub(super) struct ManagedJobSet {
     /// Pods in the cache that are placed by topology.
     pub pods: BTreeSet<PodId>,
     pub ungating: Ungating,
-    /// Why no Workload is created.
+    /// Why the reconciler of JobSets makes no progress.
     pub error: Option<String>,
 }
 
@@ -65,6 +65,8 @@ pub(super) enum Write {
     /// Stops the JobSet; the text is the message of the Event.
     Stop(String),
     Status(StatusWrite),
+    /// Writes the spec of the Workload; the text is the message of the Event.
+    Update(StatusWrite, String),
 }
 
 /// A new state of the Workload and the version on which it is based.

@@ -41,7 +41,7 @@ impl KueueController {
     fn take_over(&mut self, ctx: &EngineContext<'_>, jobset: JobSetId, now: SimTime) {
         let stored = &ctx.store.jobsets[jobset.ix()];
         if let (Some(objects), Some(_)) = (&ctx.scenario.kueue, &stored.workload) {
-            self.release_reserved(objects, &stored.spec.namespace, &stored.spec.name, now);
+            self.release_reserved(objects, &stored.spec, now);
         }
     }
 

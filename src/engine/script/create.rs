@@ -2,7 +2,7 @@
 
 use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
-use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
+use super::webhooks::{CREATE_WEBHOOK, admission_gates, admit_to_kueue, check_webhook_available};
 use crate::apiserver::{NewPod, ObjectOwner};
 use crate::{apiserver, ctx::EngineContext, record::JobName};
 use serde_json::Value;
@@ -97,6 +97,7 @@ impl ScriptRunner {
             };
             admission::create(&request)?;
         }
+        let manifest = admit_to_kueue(ctx, manifest)?;
         match announced.filter(|id| !ctx.store.jobsets[id.ix()].created) {
             Some(id) => apiserver::create_jobset(ctx, id, manifest),
             None => drop(apiserver::create_new_jobset(ctx, manifest)),

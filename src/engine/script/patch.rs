@@ -7,7 +7,7 @@ use super::patch_job::patch_job;
 use super::patch_status::patch_jobset_status;
 use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
-use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available};
+use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available, kueue_update_refusal};
 use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
 use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
@@ -60,6 +60,9 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     let spec = (ctx.scenario.decoders.jobset)(&accepted);
     let mut spec = spec.map_err(ScriptRequestError::cannot_decode)?;
     spec.finalizers.retain(|name| name != FOREGROUND_DELETION);
+    if let Some(refusal) = kueue_update_refusal(ctx, jobset, &spec) {
+        return Err(refusal.into());
+    }
     let slots = |s: &JobSet| -> Vec<(String, u32)> {
         let rjs = s.spec.replicated_jobs.iter();
         rjs.map(|r| (r.name.clone(), r.replicas)).collect()

@@ -41,6 +41,12 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], result: &
             let file = object.part("");
             result.texts.push((object.text, SourceText { file, text }));
             result.used.extend([object.called(), runtime.called()]);
+            for kind in ["coscheduling", "volcano"] {
+                // Also an empty policy makes the pods of the TrainJob a gang.
+                if runtime.node.at_path(&["spec", "podGroupPolicy", kind]).is_some_and(|policy| !policy.is_null()) {
+                    unmodelled.insert(format!("TrainingRuntime.spec.podGroupPolicy.{kind}"), 1);
+                }
+            }
             if is_torchtune(object, runtime) {
                 let field =
                     "TrainJob.spec.trainer.command (torchtune: recipe, configuration and rendezvous are not added)";

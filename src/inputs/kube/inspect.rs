@@ -5,8 +5,10 @@
 
 use super::jobset;
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
+use crate::kueue;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::definitions::kueue::has_kind;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::{embedded_jobsets, object_list::unlisted, schema::field_type::FieldType, text::node::YamlNode};
 use crate::{text::path::YamlPath, text::yaml};
@@ -106,6 +108,8 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
             format!("apiVersion {version:?} is not valid for a JobSet")
         };
         report.error(at, message).legal(API_VERSION);
+    } else if has_kind(&version, &kind) {
+        kueue::check_object(&node, &mut report);
     }
     let mut errors = report.found;
     errors.sort_by_key(|d| (d.line, d.column));

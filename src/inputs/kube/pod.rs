@@ -130,6 +130,10 @@ fn container(node: &YamlNode) -> ContainerSpec {
         restart_policy_rules: read::list(node, "restartPolicyRules").iter().filter_map(restart_rule).collect(),
         startup_probe: node.get("startupProbe").map(probe),
         readiness_probe: node.get("readinessProbe").map(probe),
+        pre_stop: node
+            .at_path(&["lifecycle", "preStop", "sleep"])
+            .and_then(|sleep| read::u32_of(sleep, "seconds"))
+            .map_or(Duration::ZERO, |seconds| Duration::from_secs(seconds.into())),
         env: env(node),
     }
 }

@@ -15,13 +15,25 @@ const SAMPLING_INTERVAL: Duration = Duration::from_secs(5 * 60);
 pub fn configuration(node: &YamlNode) -> KueueConfiguration {
     let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(CONFIGURATION_V1BETA1);
     KueueConfiguration {
+        manages_jobsets: manages_jobsets(node),
         manage_jobs_without_queue_name: read::boolean(node, "manageJobsWithoutQueueName").unwrap_or(false),
         wait_for_pods_ready: wait_for_pods_ready(node, is_old),
+        has_default_readiness: node.get("waitForPodsReady").is_none(),
         fair_sharing: node.get("fairSharing").and_then(|sharing| fair_sharing(sharing, is_old)),
         admission_fair_sharing: node.get("admissionFairSharing").map(admission_fair_sharing),
         resources: node.get("resources").map(resources).unwrap_or_default(),
         behavior: KueueBehavior::default(),
     }
+}
+
+/// Name of JobSet among `integrations.frameworks`.
+const JOBSET_FRAMEWORK: &str = "jobset.x-k8s.io/jobset";
+
+/// Returns whether JobSet is among the frameworks. Without a list, the one of Kueue's release manifests counts, which
+/// contains it; the default of the code is only `batch/job`.
+fn manages_jobsets(node: &YamlNode) -> bool {
+    let frameworks = node.get("integrations").map(|integrations| read::strings(integrations, "frameworks"));
+    frameworks.is_none_or(|frameworks| frameworks.iter().any(|name| name == JOBSET_FRAMEWORK))
 }
 
 /// Returns the settings. In v1beta2 they are always in force; in v1beta1 only with `enable`.

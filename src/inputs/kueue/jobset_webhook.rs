@@ -1,43 +1,44 @@
-//! Kueue's webhook for new JobSets. It gives a JobSet without a queue the LocalQueue named `default` in its namespace
-//! (`pkg/controller/jobframework/defaults.go`), and refuses invalid labels and annotations.
+//! Kueue's webhooks for new JobSets, applied to those of a scenario: default queue and priority class, and refusals of
+//! invalid labels and annotations.
 
+use crate::acting_keys;
 use crate::kube::{self, WrittenManifest};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use sim_api::spec::ScenarioSpec;
-use sim_api::spec::keys::KUEUE_QUEUE;
-use sim_api::spec::kueue::{LocalQueue, StopPolicy};
-use sim_kueue::workload::webhook::refusal;
+use sim_api::spec::keys::{TPU_SLICE, TPU_SLICE_TOPOLOGY};
+use sim_api::spec::{ScenarioSpec, SubmittedJobSet};
+use sim_kueue::workload::webhook::{refusal, set_defaults};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Name of the LocalQueue (`DefaultLocalQueueName`).
-const DEFAULT_LOCAL_QUEUE: &str = "default";
 
 /// Applies the webhook to the JobSets, if the scenario has objects of Kueue. `written` has their documents, for the
 /// positions of errors.
 pub fn admit(scenario: &mut ScenarioSpec, written: &BTreeMap<String, WrittenManifest>) -> Result<(), Diagnostics> {
-    if scenario.kueue.is_none() {
-        return Ok(());
+    let Some(objects) = &scenario.kueue else { return Ok(()) };
+    for submitted in &mut scenario.jobsets {
+        set_defaults(&mut submitted.jobset, objects);
     }
-    add_default_queues(scenario);
-    let refused = scenario.jobsets.iter().filter_map(|s| Some((s, refusal(&s.jobset)?)));
+    let sliced = scenario.jobsets.iter().filter(|s| objects.manages(&s.jobset));
+    let sliced: Vec<Diagnostic> = sliced.filter_map(|s| dynamic_slicing(s, written)).collect();
+    if !sliced.is_empty() {
+        return Err(Diagnostics(sliced));
+    }
+    let refused = scenario.jobsets.iter().filter_map(|s| Some((s, refusal(&s.jobset, objects)?)));
     let refused: Vec<Diagnostic> = refused.flat_map(|(s, why)| kube::refused(written, &s.source, why)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics(refused)) }
 }
 
-/// Adds the label of the default LocalQueue to the JobSets that have no queue. A stopped LocalQueue does not count.
-fn add_default_queues(scenario: &mut ScenarioSpec) {
-    let Some(objects) = &scenario.kueue else { return };
-    let is_default = |queue: &LocalQueue| queue.name == DEFAULT_LOCAL_QUEUE && queue.stop_policy == StopPolicy::None;
-    let queues: Vec<&LocalQueue> = objects.local_queues.iter().filter(|queue| is_default(queue)).collect();
-    for jobset in scenario.jobsets.iter_mut().map(|submitted| &mut submitted.jobset) {
-        let has_queue = jobset.kueue_queue().is_some_and(|queue| !queue.is_empty());
-        if has_queue || !queues.iter().any(|queue| queue.namespace == jobset.namespace) {
-            continue;
-        }
-        jobset.labels.insert(KUEUE_QUEUE.to_owned(), DEFAULT_LOCAL_QUEUE.to_owned());
-        if let Some(object) = &mut jobset.object {
-            Arc::make_mut(object)["metadata"]["labels"][KUEUE_QUEUE] = DEFAULT_LOCAL_QUEUE.into();
-        }
-    }
+/// Refuses pods with a slice topology in a JobSet that Kueue manages: a webhook of GKE's slice controller turns the
+/// annotation into a request for whole cubes, and refuses other numbers of pods. This is not modelled.
+fn dynamic_slicing(submitted: &SubmittedJobSet, written: &BTreeMap<String, WrittenManifest>) -> Option<Diagnostic> {
+    let mut keys = acting_keys::of_jobset(&submitted.jobset).into_iter();
+    let found = keys.find(|found| found.key == TPU_SLICE_TOPOLOGY)?;
+    let message = format!(
+        "GKE dynamic slicing is not modelled with Kueue: annotation {TPU_SLICE_TOPOLOGY} of replicatedJob {}",
+        found.replicated_job
+    );
+    let mut error = kube::error(written, &submitted.source, &found.path, message);
+    error.suggest(format!(
+        "remove the annotation and request cubes with kueue.x-k8s.io/podset-slice-required-topology and \
+         podset-slice-size, or place the Jobs on `slices` of the topology with exclusive-topology: {TPU_SLICE}"
+    ));
+    Some(error)
 }

@@ -16,4 +16,4 @@ mod validate;
 pub use admission_checks::add_outcomes;
 pub use existing_workloads::add_run_times;
 pub use jobset_webhook::admit;
-pub use reader::{InlineObjects, KueueManifests, read_kueue, read_with_inline};
+pub use reader::{InlineObjects, KueueManifests, check_object, read_kueue, read_with_inline};

@@ -146,6 +146,16 @@ fn read_object(
     }
 }
 
+/// Reports why the API server or Kueue's webhooks refuse an object of Kueue.
+pub fn check_object(node: &YamlNode, report: &mut DiagnosticReport) {
+    let text = |key: &str| read::string(node, key).unwrap_or_default();
+    let (version, kind) = (text("apiVersion"), text("kind"));
+    match table(&version, &kind) {
+        Some(schema) => _ = is_valid(node, schema, report, &mut UnmodelledFields::new()),
+        None => report_unknown(node, &version, &kind, report),
+    }
+}
+
 fn is_valid(
     node: &YamlNode, schema: &'static ObjectSchema, report: &mut DiagnosticReport, unmodelled: &mut UnmodelledFields,
 ) -> bool {

@@ -4,7 +4,7 @@ use crate::kube::pod;
 use crate::{read, text::node::YamlNode};
 use serde_json::Value;
 use sim_api::spec::keys::ADMISSION_GATED_BY;
-use sim_api::spec::kueue::{StoredPodSet, StoredWorkload, WorkloadOwner};
+use sim_api::spec::kueue::{PriorityClassRef, StoredPodSet, StoredWorkload, WorkloadOwner};
 use sim_base::calendar::parse_time;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub fn read((namespace, name): (String, String), node: &YamlNode) -> StoredWorkl
         owner: node.at_path(&["metadata", "ownerReferences"]).and_then(|owners| owner(owners.items())),
         queue: read::string(spec, "queueName").unwrap_or_default(),
         priority: read::i32_of(spec, "priority").unwrap_or(0),
+        priority_class: priority_class(spec),
         created: metadata("creationTimestamp").and_then(parse_time).unwrap_or_default(),
         active: read::boolean(spec, "active").unwrap_or(true),
         admission_gates: gates.unwrap_or_default().to_owned(),
@@ -28,6 +29,16 @@ pub fn read((namespace, name): (String, String), node: &YamlNode) -> StoredWorkl
         status: Arc::new(node.get("status").map_or(Value::Null, YamlNode::to_json)),
         run_time: None,
     }
+}
+
+/// Reads `priorityClassRef` of v1beta2, or `priorityClassName` and `priorityClassSource` of v1beta1.
+fn priority_class(spec: &YamlNode) -> Option<PriorityClassRef> {
+    let reference = spec.get("priorityClassRef").unwrap_or(spec);
+    let name = ["name", "priorityClassName"].into_iter().find_map(|key| read::string(reference, key))?;
+    let source = ["group", "priorityClassSource"].into_iter().find_map(|key| read::string(reference, key));
+    let is_of_workloads = source.is_some_and(|source| source.starts_with("kueue.x-k8s.io"));
+    let class = if is_of_workloads { PriorityClassRef::Workload } else { PriorityClassRef::Pod };
+    Some(name).filter(|name| !name.is_empty()).map(class)
 }
 
 /// Returns the controller among the owners, or the first owner.

@@ -1,7 +1,11 @@
 //! Refusals of Kueue's CRDs and validation webhooks, with their messages (`pkg/webhooks`).
 
 use crate::read;
+use crate::text::locate::locate;
 use crate::text::node::{SourcePosition, YamlNode};
+use sim_api::admission::error_list::ErrorList;
+use sim_api::admission::field::{FieldErrorKind, FieldPath};
+use sim_api::admission::{meta_check, names};
 use sim_api::spec::keys::HOSTNAME;
 use sim_base::quantity;
 use std::collections::BTreeSet;
@@ -13,6 +17,11 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
     let empty = YamlNode::empty_map();
     let spec = node.get("spec").unwrap_or(&empty);
     let mut found = Refusals::new();
+    if kind != "Configuration" {
+        metadata(node, &mut found);
+        references(node, kind, &mut found);
+        sizes(node, kind, &mut found);
+    }
     let is_cohort = kind == "Cohort";
     if is_cohort || kind == "ClusterQueue" {
         let parents = ["cohortName", "cohort", "parentName"];
@@ -25,13 +34,204 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
         fair_weight(spec, &mut found);
     }
     match kind {
-        "ResourceFlavor" if spec.get("topologyName").is_some() && read::string_map(spec, "nodeLabels").is_empty() => {
-            found.push((spec.at, "spec: at least one nodeLabel is required when topology is set".to_owned()));
-        }
+        "ResourceFlavor" => flavor(spec, &mut found),
         "Topology" => levels(spec, &mut found),
         _ => {}
     }
     found
+}
+
+/// Checks names, labels and annotations as the API server does for every object.
+fn metadata(node: &YamlNode, found: &mut Refusals) {
+    let Some(metadata) = node.get("metadata") else { return };
+    for error in meta_check::create_errors(&metadata.to_json()) {
+        // The reader reports an object without a name.
+        if error.kind != FieldErrorKind::Required {
+            let at = locate(node, error.object_path()).map_or(metadata.at, |place| place.node.at);
+            found.push((at, error.to_string()));
+        }
+    }
+}
+
+/// Fields with the name of another object: kind, path and pattern. `*` is every item of a list.
+const REFERENCES: [(&str, &[&str]); 10] = [
+    ("ClusterQueue", &["spec", "cohortName"]),
+    ("ClusterQueue", &["spec", "cohort"]),
+    ("ClusterQueue", &["spec", "resourceGroups", "*", "flavors", "*", "name"]),
+    ("ClusterQueue", &["spec", "admissionChecksStrategy", "admissionChecks", "*", "onFlavors", "*"]),
+    ("Cohort", &["spec", "parentName"]),
+    ("Cohort", &["spec", "parent"]),
+    ("Cohort", &["spec", "resourceGroups", "*", "flavors", "*", "name"]),
+    ("LocalQueue", &["spec", "clusterQueue"]),
+    ("ResourceFlavor", &["spec", "topologyName"]),
+    ("AdmissionCheck", &["spec", "parameters", "apiGroup"]),
+];
+
+/// Pattern of the names of objects in Kueue's CRDs.
+const NAME_PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+/// Pattern of the node label of a topology level.
+const LEVEL_PATTERN: &str =
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
+const NAME_MAX: usize = 253;
+
+/// Checks names of other objects by the patterns of the CRDs. An empty name counts as absent.
+fn references(node: &YamlNode, kind: &str, found: &mut Refusals) {
+    for (_, path) in REFERENCES.iter().filter(|(of, _)| *of == kind) {
+        for (at, path, field) in fields_at(node, path) {
+            let name = field.as_str().unwrap_or("");
+            if name.len() > NAME_MAX {
+                found.push((at, format!("{path}: Too long: may not be more than {NAME_MAX} bytes")));
+            } else if !name.is_empty() && !names::dns1123_subdomain(name).is_empty() {
+                found.push((at, mismatch(&path, name, NAME_PATTERN)));
+            }
+        }
+    }
+}
+
+fn mismatch(path: &str, value: &str, pattern: &str) -> String {
+    format!("{path}: Invalid value: {value:?}: {path} in body should match '{pattern}'")
+}
+
+/// Returns the fields at a path with their written paths.
+fn fields_at<'n>(node: &'n YamlNode, path: &[&str]) -> Vec<(SourcePosition, String, &'n YamlNode)> {
+    let mut found = vec![(String::new(), node)];
+    for step in path {
+        let next = |(path, node): (String, &'n YamlNode)| -> Vec<(String, &'n YamlNode)> {
+            match *step {
+                "*" => node.items().iter().enumerate().map(|(i, item)| (format!("{path}[{i}]"), item)).collect(),
+                key => {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    node.get(key).map(|value| (format!("{path}{dot}{key}"), value)).into_iter().collect()
+                }
+            }
+        };
+        found = found.into_iter().flat_map(next).collect();
+    }
+    found.into_iter().map(|(path, node)| (node.at, path, node)).collect()
+}
+
+/// Largest numbers of items, properties or characters: kind, path, number. An empty kind is ClusterQueue or Cohort.
+const SIZES: [(&str, &[&str], usize); 15] = [
+    ("", &["spec", "resourceGroups"], 16),
+    ("", &["spec", "resourceGroups", "*", "coveredResources"], 64),
+    ("", &["spec", "resourceGroups", "*", "flavors"], 64),
+    ("", &["spec", "resourceGroups", "*", "flavors", "*", "resources"], 64),
+    ("ClusterQueue", &["spec", "admissionChecksStrategy", "admissionChecks"], 64),
+    ("ClusterQueue", &["spec", "admissionChecksStrategy", "admissionChecks", "*", "onFlavors"], 64),
+    ("ClusterQueue", &["spec", "admissionChecksStrategy", "admissionChecks", "*", "name"], 316),
+    ("ResourceFlavor", &["spec", "nodeLabels"], 8),
+    ("ResourceFlavor", &["spec", "nodeTaints"], 8),
+    ("ResourceFlavor", &["spec", "tolerations"], 8),
+    ("Topology", &["spec", "levels"], 16),
+    ("Topology", &["spec", "levels", "*", "nodeLabel"], 316),
+    ("AdmissionCheck", &["spec", "controllerName"], 253),
+    ("AdmissionCheck", &["spec", "parameters", "name"], 63),
+    ("WorkloadPriorityClass", &["description"], 2048),
+];
+
+/// Largest numbers of flavors and of covered resources in all groups, and of pairs of both in one group
+/// (`validateTotalFlavors`, `validateTotalCoveredResources`, `validateFlavorResourceCombinations`).
+const TOTAL_MAX: usize = 256;
+const PAIRS_MAX: usize = 512;
+
+fn sizes(node: &YamlNode, kind: &str, found: &mut Refusals) {
+    let has_groups = kind == "Cohort" || kind == "ClusterQueue";
+    for (_, path, most) in SIZES.iter().filter(|(of, ..)| *of == kind || of.is_empty() && has_groups) {
+        for (at, path, field) in fields_at(node, path) {
+            match field.as_str() {
+                Some(text) if text.len() > *most => {
+                    found.push((at, format!("{path}: Too long: may not be more than {most} bytes")));
+                }
+                Some(_) => {}
+                None => {
+                    let count = field.items().len().max(field.entries().len());
+                    if count > *most {
+                        found.push((at, format!("{path}: Too many: {count}: must have at most {most} items")));
+                    }
+                }
+            }
+        }
+    }
+    if kind != "ClusterQueue" {
+        return;
+    }
+    for (key, what) in [("flavors", "flavors"), ("coveredResources", "covered resources")] {
+        let lists = fields_at(node, &["spec", "resourceGroups", "*", key]);
+        let total: usize = lists.iter().map(|(_, _, list)| list.items().len()).sum();
+        if let Some((at, ..)) = lists.first().filter(|_| total > TOTAL_MAX) {
+            let message =
+                format!("total number of {what} across all resourceGroups must be ≤ {TOTAL_MAX}, got {total}");
+            found.push((*at, format!("spec.resourceGroups: Invalid value: {total}: {message}")));
+        }
+    }
+    for (at, path, group) in fields_at(node, &["spec", "resourceGroups", "*"]) {
+        let pairs: usize =
+            read::list(group, "flavors").iter().map(|flavor| read::list(flavor, "resources").len()).sum();
+        if pairs > PAIRS_MAX {
+            let message = "number of flavor-resource combinations in a resourceGroup must be";
+            found.push((at, format!("{path}: Invalid value: {pairs}: {message} ≤ {PAIRS_MAX}, got {pairs}")));
+        }
+    }
+}
+
+/// Checks labels, taints and tolerations of a ResourceFlavor (`ValidateResourceFlavor` and the rules of the CRD).
+fn flavor(spec: &YamlNode, found: &mut Refusals) {
+    if spec.get("topologyName").is_some() && read::string_map(spec, "nodeLabels").is_empty() {
+        found.push((spec.at, "spec: at least one nodeLabel is required when topology is set".to_owned()));
+    }
+    let mut errors = ErrorList::default();
+    let path = FieldPath::new("spec");
+    if let Some(labels) = spec.get("nodeLabels") {
+        meta_check::labels(&labels.to_json(), &path.child("nodeLabels"), &mut errors);
+        found.extend(errors.errors.drain(..).map(|error| (labels.at, error.to_string())));
+    }
+    let mut taints = BTreeSet::new();
+    for (i, taint) in read::list(spec, "nodeTaints").iter().enumerate() {
+        let path = path.child("nodeTaints").index(i);
+        let text = |key: &str| read::string(taint, key).unwrap_or_default();
+        errors.check_name(&path.child("key"), &text("key"), names::label_key);
+        errors.check_name(&path.child("value"), &text("value"), names::label_value);
+        found.extend(errors.errors.drain(..).map(|error| (taint.at, error.to_string())));
+        if !taints.insert((text("key"), text("effect"))) {
+            let path = path.as_str();
+            found.push((taint.at, format!("{path}: Duplicate value: taints must be unique by key and effect pair")));
+        }
+    }
+    for (i, toleration) in read::list(spec, "tolerations").iter().enumerate() {
+        let path = path.child("tolerations").index(i);
+        if let Some(key) = read::string(toleration, "key").filter(|key| !key.is_empty()) {
+            errors.check_name(&path.child("key"), &key, names::label_key);
+            found.extend(errors.errors.drain(..).map(|error| (toleration.at, error.to_string())));
+        }
+        for message in toleration_rules(toleration) {
+            found.push((toleration.at, format!("spec.tolerations: Invalid value: {message}")));
+        }
+    }
+}
+
+/// Returns the messages of the CRD's rules that a toleration breaks.
+fn toleration_rules(toleration: &YamlNode) -> Vec<&'static str> {
+    let word = |key: &str| toleration.get(key).and_then(YamlNode::as_str);
+    let (has_key, operator) = (toleration.get("key").is_some(), word("operator"));
+    let rules = [
+        (
+            has_key || operator == Some("Exists"),
+            "operator must be Exists when 'key' is empty, which means 'match all values and all keys'",
+        ),
+        (
+            toleration.get("tolerationSeconds").is_none() || word("effect") == Some("NoExecute"),
+            "effect must be 'NoExecute' when 'tolerationSeconds' is set",
+        ),
+        (
+            operator.is_none_or(|operator| ["Equal", "Exists"].contains(&operator)),
+            "supported toleration values: 'Equal'(default), 'Exists'",
+        ),
+        (
+            operator != Some("Exists") || toleration.get("value").is_none(),
+            "a value must be empty when 'operator' is 'Exists'",
+        ),
+    ];
+    rules.into_iter().filter(|(holds, _)| !holds).map(|(_, message)| message).collect()
 }
 
 fn resource_groups(spec: &YamlNode, has_parent: bool, is_cohort: bool, found: &mut Refusals) {
@@ -139,6 +339,12 @@ fn admission_checks(spec: &YamlNode, found: &mut Refusals) {
 fn levels(spec: &YamlNode, found: &mut Refusals) {
     let levels: Vec<&str> = read::list(spec, "levels").iter().filter_map(|l| l.get("nodeLabel")?.as_str()).collect();
     let at = spec.get("levels").map_or(spec.at, |levels| levels.at);
+    for (i, level) in read::list(spec, "levels").iter().enumerate() {
+        let label = read::string(level, "nodeLabel").unwrap_or_default();
+        if !names::label_key(&label).is_empty() {
+            found.push((level.at, mismatch(&format!("spec.levels[{i}].nodeLabel"), &label, LEVEL_PATTERN)));
+        }
+    }
     if levels.iter().collect::<BTreeSet<_>>().len() < levels.len() {
         found.push((at, "spec.levels: must be unique".to_owned()));
     }

@@ -1,19 +1,23 @@
 //! Notes about the surroundings of the JobSets that the simulation does not cover: Kueue, and objects that the inputs
 //! do not contain.
 
+use crate::acting_keys::{self, FoundKey};
 use serde_json::Value;
-use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::keys::{KUEUE_QUEUE, TPU_SLICE, TPU_SLICE_TOPOLOGY};
 use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, ScenarioSpec, SubmittedJobSet};
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let mut notes: Vec<(String, usize)> = existing_workloads(scenario).into_iter().map(|note| (note, 1)).collect();
+    let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(&scenario.topology));
+    let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
         let queue = queue(scenario, submitted).filter(|_| !is_admitted);
         let queue = queue.into_iter().chain(child_queues(&submitted.jobset));
         let groups = dropped_group(scenario, &submitted.jobset);
-        for note in queue.chain(groups).chain(assumed_objects(scenario, &submitted.jobset)) {
+        let keys = acting_keys::of_jobset(&submitted.jobset).into_iter();
+        let keys = keys.filter(|key| !is_modelled(&submitted.jobset, key)).map(|key| key.describe());
+        for note in queue.chain(groups).chain(keys).chain(assumed_objects(scenario, &submitted.jobset)) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
                 None => notes.push((note, 1)),
@@ -21,6 +25,13 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         }
     }
     notes
+}
+
+/// Returns whether the cluster has the slices that a key requests: exclusive placement by slice needs them.
+fn is_modelled(jobset: &JobSet, key: &FoundKey) -> bool {
+    let mut jobs = jobset.spec.replicated_jobs.iter();
+    key.key == TPU_SLICE_TOPOLOGY
+        && jobs.any(|job| job.name == key.replicated_job && jobset.exclusive_key(job) == Some(TPU_SLICE))
 }
 
 /// Beginning of the note about Workloads that exist at the start of a run. `admit` starts no jobs.
@@ -58,6 +69,9 @@ pub fn assume_admission(scenario: &mut ScenarioSpec, count: usize) {
 /// Without its objects, Kueue is not simulated.
 fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String> {
     let queue = submitted.jobset.kueue_queue()?;
+    if scenario.kueue.as_ref().is_some_and(|kueue| !kueue.configuration.manages_jobsets) {
+        return None;
+    }
     let (name, suspended) = (&submitted.jobset.name, submitted.jobset.spec.suspend);
     let mut faults = scenario.faults.iter();
     let resumed = faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));

@@ -63,7 +63,7 @@ const NVLINK: (IslandKind, IslandCondition) = (IslandKind::NvLink, IslandConditi
 /// All labels. The levels of a platform are ordered from coarse to fine. If a node has several labels of islands, the
 /// first one applies. Sources: the documentation of each platform, topograph's `page on node labels`, xpk's
 /// `src/xpk/core/scheduling.py` and the Kueue topologies of cluster-toolkit.
-pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
+pub(super) const DOMAIN_LABELS: [DomainLabel; 44] = [
     level("topology.kubernetes.io/region", "region", KUBERNETES),
     level(keys::ZONE, "zone", KUBERNETES),
     level(keys::TPU_BLOCK, "block", "GKE"),
@@ -117,6 +117,9 @@ pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
     level("topology.nebius.com/gpu-cluster-id", "gpu-cluster", "Nebius"),
     level("topology.nebius.com/tier-2", "tier-2", "Nebius"),
     level("topology.nebius.com/tier-1", "tier-1", "Nebius"),
+    level("oci.oraclecloud.com/rdma.hpc_island_id", "hpc-island", "OKE"),
+    level("oci.oraclecloud.com/rdma.network_block_id", "network-block", "OKE"),
+    level("oci.oraclecloud.com/rdma.local_block_id", "local-block", "OKE"),
     level("oci.oraclecloud.com/host.network_block_id", "network-block", "OCI"),
     level("oci.oraclecloud.com/host.rack_id", "rack", "OCI"),
 ];

@@ -155,7 +155,12 @@ impl Manager {
         if !workload.is_admissible() || !is_running {
             return;
         }
-        if let Some(info) = self.info(key, workload) {
+        let info = self.info(key, workload);
+        if info.is_none() {
+            // Its queue has changed to one that does not exist.
+            self.dequeue(key);
+        }
+        if let Some(info) = info {
             let queue = info.queue;
             if self.waiting.insert(key, queue).is_some_and(|old| old != queue) {
                 self.dequeue(key);

@@ -5,16 +5,16 @@ use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
 use serde_json::Value;
+use sim_api::admission::error_list::ErrorList;
+use sim_api::admission::errors::join_errors;
+use sim_api::admission::field::FieldPath;
+use sim_api::admission::meta_check;
 use sim_api::objects::{existing_priority_classes, priority_of};
-use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_QUEUE};
-use sim_api::spec::kueue::{POD_SETS_MAX, WorkloadPriorityClass};
+use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_MAX_EXECUTION_TIME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
+use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ReplicatedJob};
-use sim_base::SimTime;
-
-/// Label with the name of a WorkloadPriorityClass.
-pub const PRIORITY_CLASS: &str = "kueue.x-k8s.io/priority-class";
-/// Label with the longest execution time in seconds.
-pub const MAX_EXECUTION_TIME: &str = "kueue.x-k8s.io/max-exec-time-seconds";
+use sim_base::{SimTime, quantity};
+use std::sync::Arc;
 
 /// Returns the number of pods of one Job.
 fn pods_per_replica(job: &ReplicatedJob) -> u32 {
@@ -42,6 +42,18 @@ pub enum WorkloadError {
     TooManyPodSets {
         count: usize,
     },
+    /// The webhook of Workloads refuses the pod templates, with this message.
+    RefusedPodSets {
+        message: String,
+    },
+    /// The JobSet names a Workload that another component creates, and it does not exist.
+    PrebuiltWorkloadMissing {
+        name: String,
+    },
+    /// The prebuilt Workload has other pod sets than the JobSet.
+    PrebuiltWorkloadOutOfSync {
+        name: String,
+    },
 }
 
 /// The classes that determine the priority of a Workload.
@@ -56,22 +68,77 @@ pub struct PriorityClasses<'c> {
 }
 
 impl PriorityClasses<'_> {
-    /// Returns the priority of a Workload (`ExtractPriority`): that of its WorkloadPriorityClass, otherwise that of the
-    /// first PriorityClass that a pod template names, otherwise that of the default class. A `priority` in a template
-    /// has no effect.
-    fn priority(&self, jobset: &JobSet) -> Result<i32, WorkloadError> {
-        if let Some(name) = jobset.labels.get(PRIORITY_CLASS) {
+    /// Returns the class and the priority of a Workload (`ExtractPriority`): that of its WorkloadPriorityClass,
+    /// otherwise that of the first PriorityClass that a pod template names, otherwise that of the default class. A
+    /// `priority` in a template has no effect.
+    pub fn priority(&self, jobset: &JobSet) -> Result<(Option<PriorityClassRef>, i32), WorkloadError> {
+        if let Some(name) = priority_class_label(jobset) {
             let class = self.of_workloads.iter().find(|class| class.name == *name);
-            return class.map(|class| class.value).ok_or(WorkloadError::UnknownPriorityClass { name: name.clone() });
+            let class = class.ok_or(WorkloadError::UnknownPriorityClass { name: name.to_owned() })?;
+            return Ok((Some(PriorityClassRef::Workload(class.name.clone())), class.value));
         }
-        let jobs = jobset.object.iter().flat_map(|object| object["spec"]["replicatedJobs"].as_array());
-        let mut templates = jobs.flatten().map(|job| &job["template"]["spec"]["template"]["spec"]);
-        let named = templates.find(|spec| spec["priorityClassName"].as_str().is_some_and(|name| !name.is_empty()));
+        let mut specs = pod_templates(jobset).map(|template| &template["spec"]);
+        let named = specs.find(|spec| spec["priorityClassName"].as_str().is_some_and(|name| !name.is_empty()));
         let spec = named.unwrap_or(&Value::Null);
         let existing = existing_priority_classes(spec, self.of_pods.to_vec(), self.requires_declared);
-        let priority = priority_of(spec, &existing).map(|(_, value)| i32::try_from(value).unwrap_or(i32::MAX));
-        let name = || spec["priorityClassName"].as_str().unwrap_or_default().to_owned();
-        priority.ok_or_else(|| WorkloadError::UnknownPodPriorityClass { name: name() })
+        let Some((name, value)) = priority_of(spec, &existing) else {
+            let name = spec["priorityClassName"].as_str().unwrap_or_default().to_owned();
+            return Err(WorkloadError::UnknownPodPriorityClass { name });
+        };
+        let class = Some(name).filter(|name| !name.is_empty()).map(PriorityClassRef::Pod);
+        Ok((class, i32::try_from(value).unwrap_or(i32::MAX)))
+    }
+}
+
+/// Returns the name of the WorkloadPriorityClass of a JobSet.
+pub fn priority_class_label(jobset: &JobSet) -> Option<&str> {
+    jobset.labels.get(KUEUE_PRIORITY_CLASS).map(String::as_str).filter(|name| !name.is_empty())
+}
+
+/// Returns the longest execution time of a JobSet in seconds. Values that are no int32 above 0 count as absent.
+pub fn max_execution_s(jobset: &JobSet) -> Option<u64> {
+    let seconds = jobset.labels.get(KUEUE_MAX_EXECUTION_TIME)?.parse::<i32>().ok()?;
+    u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)
+}
+
+/// Returns the pod templates as stored.
+fn pod_templates(jobset: &JobSet) -> impl Iterator<Item = &Value> {
+    let jobs = jobset.object.iter().filter_map(|object| object["spec"]["replicatedJobs"].as_array());
+    jobs.flatten().map(|job| &job["template"]["spec"]["template"])
+}
+
+/// Returns the message with which the webhook of Workloads refuses the pod sets (`validatePodSet`).
+fn refused_pod_sets(jobset: &JobSet) -> Option<String> {
+    let mut errors = ErrorList::default();
+    for (index, template) in pod_templates(jobset).enumerate() {
+        let path = FieldPath::new("spec").child("podSets").index(index).child("template");
+        let metadata = path.child("metadata");
+        meta_check::labels(&template["metadata"]["labels"], &metadata.child("labels"), &mut errors);
+        meta_check::annotations(&template["metadata"]["annotations"], &metadata.child("annotations"), &mut errors);
+        let spec = path.child("spec");
+        for list in ["initContainers", "containers"] {
+            for (at, container) in template["spec"][list].as_array().into_iter().flatten().enumerate() {
+                check_amounts(&container["resources"], &spec.child(list).index(at).child("resources"), &mut errors);
+            }
+        }
+        check_amounts(&template["spec"]["resources"], &spec.child("resources"), &mut errors);
+    }
+    if errors.is_empty() { None } else { Some(join_errors(&errors.errors)) }
+}
+
+/// Checks the names and signs of requests and limits (`validateResourceList`).
+fn check_amounts(resources: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    for list in ["requests", "limits"] {
+        for (name, amount) in resources[list].as_object().into_iter().flatten() {
+            let at = path.child(list).key(name);
+            if name == "pods" {
+                errors.invalid_text(&at, name, "the key is reserved for internal kueue use");
+            }
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+            if quantity::parse(&text).is_ok_and(|quantity| quantity.is_negative()) {
+                errors.invalid_text(&at, &text, "must be greater than or equal to 0");
+            }
+        }
     }
 }
 
@@ -81,27 +148,67 @@ pub fn workload(jobset: &JobSet, classes: &PriorityClasses<'_>, now: SimTime) ->
     if count > POD_SETS_MAX {
         return Err(WorkloadError::TooManyPodSets { count });
     }
+    if let Some(name) = jobset.prebuilt_workload() {
+        return Err(WorkloadError::PrebuiltWorkloadMissing { name: name.to_owned() });
+    }
+    let (priority_class, priority) = classes.priority(jobset)?;
+    let workload = Workload {
+        namespace: jobset.namespace.clone(),
+        name: jobset.name.clone(),
+        uid: String::new(),
+        job_uid: String::new(),
+        queue: jobset.labels.get(KUEUE_QUEUE).cloned().unwrap_or_default(),
+        priority,
+        priority_class,
+        created: whole_seconds(now),
+        active: true,
+        admission_gates: jobset.annotations.get(ADMISSION_GATED_BY).cloned().unwrap_or_default(),
+        max_execution_s: max_execution_s(jobset),
+        pod_sets: pod_sets(jobset)?,
+        status: WorkloadStatus::default(),
+    };
+    match refused_pod_sets(jobset) {
+        Some(message) => Err(WorkloadError::RefusedPodSets { message }),
+        None => Ok(workload),
+    }
+}
+
+/// Returns the prebuilt Workload with which a JobSet starts, or why the JobSet waits.
+pub fn adopted(jobset: &JobSet, prebuilt: &Workload) -> Result<Workload, WorkloadError> {
+    let name = || prebuilt.name.clone();
+    if prebuilt.max_execution_s != max_execution_s(jobset) || !has_equal_pod_sets(jobset, prebuilt)? {
+        return Err(WorkloadError::PrebuiltWorkloadOutOfSync { name: name() });
+    }
+    Ok(Workload { pod_sets: pod_sets(jobset)?, ..prebuilt.clone() })
+}
+
+/// Returns whether the Workload still describes its suspended JobSet (`EquivalentToWorkload`). Kueue compares counts,
+/// containers and tolerations only, and containers of a JobSet never change.
+pub fn is_equivalent(jobset: &JobSet, workload: &Workload) -> Result<bool, WorkloadError> {
+    if workload.max_execution_s != max_execution_s(jobset) {
+        return Ok(false);
+    }
+    if workload.has_reservation() {
+        return Ok(true);
+    }
+    has_equal_pod_sets(jobset, workload)
+}
+
+fn has_equal_pod_sets(jobset: &JobSet, workload: &Workload) -> Result<bool, WorkloadError> {
+    let own = pod_sets(jobset)?;
+    let is_equal =
+        |(a, b): (&PodSet, &PodSet)| a.count == b.count && a.template.spec.tolerations == b.template.spec.tolerations;
+    Ok(own.len() == workload.pod_sets.len() && own.iter().zip(workload.pod_sets.iter()).all(is_equal))
+}
+
+fn pod_sets(jobset: &JobSet) -> Result<Arc<[PodSet]>, WorkloadError> {
     let pod_set = |job: &ReplicatedJob| {
         let template = job.template.template.clone();
         let topology = topology::read(&template.annotations).map_err(WorkloadError::Topology)?;
         let topology = Some(topology);
         Ok(PodSet { name: job.name.clone(), count: pods(job), replicas: job.replicas, template, topology })
     };
-    let pod_sets: Vec<PodSet> = jobset.spec.replicated_jobs.iter().map(pod_set).collect::<Result<_, _>>()?;
-    Ok(Workload {
-        namespace: jobset.namespace.clone(),
-        name: jobset.name.clone(),
-        uid: String::new(),
-        job_uid: String::new(),
-        queue: jobset.labels.get(KUEUE_QUEUE).cloned().unwrap_or_default(),
-        priority: classes.priority(jobset)?,
-        created: whole_seconds(now),
-        active: true,
-        admission_gates: jobset.annotations.get(ADMISSION_GATED_BY).cloned().unwrap_or_default(),
-        max_execution_s: jobset.labels.get(MAX_EXECUTION_TIME).and_then(|value| value.parse().ok()),
-        pod_sets: pod_sets.into(),
-        status: WorkloadStatus::default(),
-    })
+    jobset.spec.replicated_jobs.iter().map(pod_set).collect()
 }
 
 /// Returns the pods of succeeded Jobs by replicatedJob. They no longer need their quota.

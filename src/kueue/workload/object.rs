@@ -5,7 +5,7 @@ use super::reasons;
 use super::status::{PodSetAdmission, WorkloadStatus};
 use crate::tas::{TopologyAssignment, TopologyRequest};
 use sim_api::spec::PodTemplate;
-use sim_api::spec::kueue::RequeuingTimestamp;
+use sim_api::spec::kueue::{PriorityClassRef, RequeuingTimestamp};
 use sim_base::SimTime;
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ pub struct Workload {
     /// Name of the LocalQueue.
     pub queue: String,
     pub priority: i32,
+    pub priority_class: Option<PriorityClassRef>,
     /// Creation time in whole seconds.
     pub created: SimTime,
     pub active: bool,

@@ -24,6 +24,7 @@ impl From<&StoredWorkload> for Workload {
             job_uid: stored.owner.as_ref().map_or(String::new(), |owner| owner.uid.clone()),
             queue: stored.queue.clone(),
             priority: stored.priority,
+            priority_class: stored.priority_class.clone(),
             created: stored.created,
             active: stored.active,
             admission_gates: stored.admission_gates.clone(),

@@ -1,9 +1,10 @@
-//! Kueue's validating webhook for new JobSets (`pkg/controller/jobs/jobset/jobset_webhook.go`): queue name, execution
-//! time, and the annotations for topologies on pod templates.
+//! Kueue's webhooks for JobSets (`pkg/controller/jobs/jobset/jobset_webhook.go`): defaults, and the checks of new and
+//! changed JobSets. Those of labels and annotations of the JobSet are in `job_validation`.
 //!
 //! Text that is no JSON list in the annotation of slice layers is not checked, because its message is Go's own.
 
-use super::jobset::{MAX_EXECUTION_TIME, pods};
+use super::job_validation;
+use super::jobset::{pods, priority_class_label};
 use super::topology::annotations::{
     GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, UNCONSTRAINED,
 };
@@ -12,15 +13,44 @@ use crate::tas::{LevelRequest, SliceConstraint};
 use sim_api::admission::AdmissionRejection;
 use sim_api::admission::errors::join_errors;
 use sim_api::admission::field::{FieldError, FieldErrorKind, FieldPath, go_quote};
-use sim_api::admission::names::{dns1123_subdomain, label_key};
-use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::admission::names::label_key;
+use sim_api::spec::keys::{KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
+use sim_api::spec::kueue::{DEFAULT_LOCAL_QUEUE, DEFAULT_PRIORITY_CLASS, KueueObjects};
 use sim_api::spec::{JobSet, ReplicatedJob};
 
-/// Returns the refusal of a new JobSet, or `None` if Kueue accepts it.
-pub fn refusal(jobset: &JobSet) -> Option<AdmissionRejection> {
+/// Completes a new JobSet like the webhook (`pkg/controller/jobframework/defaults.go`): the LocalQueue and the
+/// WorkloadPriorityClass named `default`.
+pub fn set_defaults(jobset: &mut JobSet, objects: &KueueObjects) {
+    if !objects.configuration.manages_jobsets {
+        return;
+    }
+    if jobset.kueue_queue().is_none() && objects.has_default_queue(&jobset.namespace) {
+        jobset.set_label(KUEUE_QUEUE, DEFAULT_LOCAL_QUEUE);
+    }
+    let has_default_class = objects.priority_classes.iter().any(|class| class.name == DEFAULT_PRIORITY_CLASS);
+    if priority_class_label(jobset).is_none() && has_default_class {
+        jobset.set_label(KUEUE_PRIORITY_CLASS, DEFAULT_PRIORITY_CLASS);
+    }
+}
+
+/// Returns the refusal of a new JobSet, or `None` if Kueue accepts it. The webhook checks JobSets without a queue too.
+pub fn refusal(jobset: &JobSet, objects: &KueueObjects) -> Option<AdmissionRejection> {
+    if objects.configuration.manages_jobsets { denial(Vec::new(), jobset) } else { None }
+}
+
+/// Returns the refusal of a change of a JobSet, or `None` if Kueue accepts it.
+pub fn update_refusal(old: &JobSet, new: &JobSet, objects: &KueueObjects) -> Option<AdmissionRejection> {
+    if !objects.configuration.manages_jobsets {
+        return None;
+    }
+    denial(job_validation::on_update(old, new, objects.has_default_queue(&old.namespace)), new)
+}
+
+/// Returns the refusal for errors of a change and those that a new object with the same content has.
+fn denial(errors: Vec<FieldError>, jobset: &JobSet) -> Option<AdmissionRejection> {
     let jobs = &jobset.spec.replicated_jobs;
-    let mut errors = ErrorsOfJobSet::default();
-    errors.check_labels(jobset);
+    let mut errors = ErrorsOfJobSet(errors);
+    errors.0.extend(job_validation::on_create(jobset));
     let reason = match jobs.iter().enumerate().find_map(|(index, job)| unreadable(index, job)) {
         Some(error) => {
             let reason = error.detail.clone();
@@ -72,20 +102,6 @@ impl ErrorsOfJobSet {
 
     fn invalid(&mut self, path: &FieldPath, value: String, detail: impl Into<String>) {
         self.0.push(FieldError::invalid(path.as_str(), value, detail));
-    }
-
-    fn check_labels(&mut self, jobset: &JobSet) {
-        let labels = FieldPath::new("metadata").child("labels");
-        if let Some(queue) = jobset.labels.get(KUEUE_QUEUE) {
-            let problems = dns1123_subdomain(queue);
-            if !problems.is_empty() {
-                self.invalid(&labels.key(KUEUE_QUEUE), go_quote(queue), problems.join(","));
-            }
-        }
-        let limit = jobset.labels.get(MAX_EXECUTION_TIME);
-        if let Some(seconds) = limit.and_then(|value| value.parse::<i64>().ok()).filter(|seconds| *seconds <= 0) {
-            self.invalid(&labels.key(MAX_EXECUTION_TIME), seconds.to_string(), "should be greater than 0");
-        }
     }
 
     /// Checks the annotations of one pod template.

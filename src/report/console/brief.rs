@@ -58,6 +58,9 @@ fn head(run: &RunView<'_>, style: &WaterfallStyle) -> Block {
     if !assumed.is_empty() {
         fact("containers", &assumed.join("; ").replace("; (", " ("), SENTENCE_LINES);
     }
+    if let Some(kueue) = assumed::kueue(scenario) {
+        fact("Kueue", &kueue, SENTENCE_LINES);
+    }
     fact("seed", &facts::describe_seed(run), 1);
     let mut label = "outcome";
     for sentence in outcomes(run) {

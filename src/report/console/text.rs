@@ -92,6 +92,7 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     for (i, line) in assumed.into_iter().enumerate() {
         facts.push((if i == 0 { "containers" } else { "" }, line));
     }
+    facts.extend(assumed::kueue(scenario).map(|fact| ("Kueue", fact)));
     facts.push(("seed", facts::describe_seed(run)));
     facts
 }

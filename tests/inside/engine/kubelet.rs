@@ -54,8 +54,20 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
         ("in turn", s(60), None, vec![s(10), s(20)], s(30)),
         ("each within the remaining grace period", s(60), None, vec![s(50), s(50), s(1)], s(61)),
     ] {
-        let stop = stop_in_order((grace, floor), main, sidecars.into_iter());
+        let at_once = |stop| (s(0), stop);
+        let stop = stop_in_order((grace, floor), main.map(at_once), sidecars.into_iter().map(at_once));
         assert_eq!(stop, expected, "{what}");
+    }
+}
+
+#[test]
+fn a_pre_stop_hook_delays_sigterm_within_the_grace_period() {
+    for (what, grace, hook, stop, expected) in [
+        ("the hook comes first", s(60), s(45), s(5), s(50)),
+        ("the process is killed at the end of the grace period", s(60), s(45), s(90), s(60)),
+        ("a hook as long as the grace period leaves the minimum", s(30), s(45), s(5), s(32)),
+    ] {
+        assert_eq!(stop_in_order((grace, s(2)), Some((hook, stop)), std::iter::empty()), expected, "{what}");
     }
 }
 

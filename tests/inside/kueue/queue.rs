@@ -14,6 +14,7 @@ fn info(key: WorkloadKey, priority: i32) -> Info {
         job_uid: String::new(),
         queue: "queue".to_owned(),
         priority,
+        priority_class: None,
         created: SimTime::ZERO,
         active: true,
         admission_gates: String::new(),

@@ -114,6 +114,7 @@ fn workload(key: usize, queue: usize, units: u8, priority: u8) -> Workload {
         job_uid: String::new(),
         queue: format!("q{queue}"),
         priority: i32::from(priority),
+        priority_class: None,
         created: SimTime::ZERO + Duration::from_secs(key as u64),
         active: true,
         admission_gates: String::new(),

@@ -201,6 +201,7 @@ fn workload(key: usize, queue: &str, units: i64, priority: i32) -> Workload {
         job_uid: String::new(),
         queue: queue.to_owned(),
         priority,
+        priority_class: None,
         created: at(key as u64),
         active: true,
         admission_gates: String::new(),

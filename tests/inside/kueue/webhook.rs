@@ -1,7 +1,9 @@
 //! Unit tests of `sim_kueue::workload::webhook`.
 
 use super::*;
+use sim_api::spec::kueue::{LocalQueue, WorkloadPriorityClass};
 use sim_api::spec::{JobSetSpec, PodTemplate, ReplicatedJob};
+use std::collections::BTreeMap;
 
 const AT: &str = "spec.replicatedJobs[0].template.spec.template.metadata.annotations";
 const AT_1: &str = "spec.replicatedJobs[1].template.spec.template.metadata.annotations";
@@ -17,7 +19,7 @@ fn job(count: u32, annotations: &[(&str, &str)]) -> ReplicatedJob {
 
 fn answer(jobs: Vec<ReplicatedJob>) -> String {
     let spec = JobSetSpec { replicated_jobs: jobs, ..JobSetSpec::default() };
-    let rejection = refusal(&JobSet { spec, ..JobSet::default() });
+    let rejection = refusal(&JobSet { spec, ..JobSet::default() }, &KueueObjects::default());
     let message = rejection.map(|rejection| rejection.message).unwrap_or_default();
     message.replace("admission webhook \"vjobset.kb.io\" denied the request: ", "")
 }
@@ -88,4 +90,97 @@ fn kueue_refuses_annotations_that_contradict_each_other() {
     for (name, jobs, message) in cases {
         assert_eq!(answer(jobs), message, "{name}");
     }
+}
+
+/// Cases of upstream's validation functions, with the names of the functions.
+#[derive(serde::Deserialize)]
+struct ValidationTable {
+    /// Functions without a case, each with the reason.
+    without_case: BTreeMap<String, String>,
+    cases: Vec<ValidationCase>,
+}
+
+#[derive(serde::Deserialize)]
+struct ValidationCase {
+    function: String,
+    name: String,
+    /// The JobSet before the change; absent for a new JobSet.
+    old: Option<Metadata>,
+    new: Metadata,
+    /// Whether the namespace has a LocalQueue named `default`.
+    #[serde(default)]
+    default_queue: bool,
+    /// Error of the webhook, or empty if it accepts the JobSet.
+    error: String,
+}
+
+/// Labels, annotations and `suspend`; keys are written without `kueue.x-k8s.io/`.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Metadata {
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+    runs: bool,
+}
+
+impl Metadata {
+    fn jobset(&self) -> JobSet {
+        let full = |map: &BTreeMap<String, String>| {
+            map.iter().map(|(key, value)| (format!("kueue.x-k8s.io/{key}"), value.clone())).collect()
+        };
+        let mut jobset = JobSet { namespace: "default".to_owned(), ..JobSet::default() };
+        (jobset.labels, jobset.annotations) = (full(&self.labels), full(&self.annotations));
+        jobset.spec.suspend = !self.runs;
+        jobset
+    }
+}
+
+#[test]
+fn the_webhook_refuses_what_upstreams_validation_functions_refuse() {
+    let table: ValidationTable = serde_json::from_str(include_str!("validation.json")).expect("a table");
+    for case in &table.cases {
+        let queue = LocalQueue {
+            namespace: "default".to_owned(),
+            name: DEFAULT_LOCAL_QUEUE.to_owned(),
+            ..LocalQueue::default()
+        };
+        let local_queues = if case.default_queue { vec![queue] } else { Vec::new() };
+        let objects = KueueObjects { local_queues, ..KueueObjects::default() };
+        let new = case.new.jobset();
+        let rejection = match &case.old {
+            Some(old) => update_refusal(&old.jobset(), &new, &objects),
+            None => refusal(&new, &objects),
+        };
+        let message = rejection.map(|rejection| rejection.message).unwrap_or_default();
+        let message = message.replace("admission webhook \"vjobset.kb.io\" denied the request: ", "");
+        assert_eq!(message, case.error, "{}: {}", case.function, case.name);
+    }
+    let with_case = |function: &str| table.cases.iter().any(|case| case.function == function);
+    for (function, reason) in &table.without_case {
+        assert!(!with_case(function) && !reason.is_empty(), "{function} has a case or no reason");
+    }
+    // Each rule refuses something in one of its cases.
+    for case in &table.cases {
+        let refuses = |other: &&ValidationCase| other.function == case.function && !other.error.is_empty();
+        assert!(table.cases.iter().any(|other| refuses(&other)), "{} refuses nothing", case.function);
+    }
+}
+
+#[test]
+fn a_jobset_gets_the_default_queue_and_the_default_class_unless_it_names_others() {
+    let class = |name: &str| WorkloadPriorityClass { name: name.to_owned(), value: 1 };
+    let mut objects =
+        KueueObjects { priority_classes: vec![class("low"), class("default")], ..KueueObjects::default() };
+    let completed = |labels: &[(&str, &str)], objects: &KueueObjects| {
+        let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let mut jobset = JobSet { labels, ..JobSet::default() };
+        set_defaults(&mut jobset, objects);
+        jobset.labels.get(KUEUE_PRIORITY_CLASS).cloned()
+    };
+    assert_eq!(completed(&[], &objects).as_deref(), Some("default"));
+    assert_eq!(completed(&[(KUEUE_PRIORITY_CLASS, "low")], &objects).as_deref(), Some("low"));
+    objects.configuration.manages_jobsets = false;
+    assert_eq!(completed(&[], &objects), None, "Kueue does not manage JobSets");
+    objects = KueueObjects { priority_classes: vec![class("low")], ..KueueObjects::default() };
+    assert_eq!(completed(&[], &objects), None, "no class is named default");
 }

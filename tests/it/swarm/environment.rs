@@ -129,7 +129,7 @@ pub fn node(d: &mut Draw, name: &str) -> Value {
 pub fn control_plane(d: &mut Draw) -> Value {
     let preset = d.pick(&["stock", "scale-test", "kops"]);
     let version = d.pick(&["1.36", "1.36", "1.31", "1.30"]);
-    let old = d.pick(&["1.24", "1.28", "1.40", "1.33"]);
+    let old = d.pick(&["1.24", "1.28", "1.36", "1.33"]);
     let version = if d.rare(6) { old } else { version };
     let mut plane = json!({"preset": preset, "kubernetes": version});
     if d.one_in(4) {

@@ -175,7 +175,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
                nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {}}], \
                requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}, \
                schedulingGates: [{name: g}], schedulerName: other, containers: [{name: c, command: [x], \
-               livenessProbe: {exec: {}}, lifecycle: {preStop: {}}}]}";
+               livenessProbe: {exec: {}}, lifecycle: {preStop: {exec: {command: [x]}}}}]}";
     let job = |name: &str| format!("  - {{name: {name}, template: {{spec: {{template: {{spec: {pod}}}}}}}}}\n");
     let text = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js}}\nspec:\n  replicatedJobs:\n{}{}",
@@ -184,7 +184,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
     );
     let manifests = read_manifests(&source("x", &text)).unwrap();
     let prefix = "spec.replicatedJobs[].template.spec.template.spec";
-    let expected = ["containers[].lifecycle", "containers[].livenessProbe"];
+    let expected = ["containers[].lifecycle.preStop.exec", "containers[].livenessProbe"];
     let expected: Vec<(String, usize)> = expected.iter().map(|f| (format!("{prefix}.{f}"), 2)).collect();
     assert_eq!(manifests.unmodelled, expected);
     let (jobset, _) = &manifests.jobsets[0];

@@ -7,10 +7,14 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct KueueConfiguration {
+    /// Whether JobSet is among `integrations.frameworks`. Otherwise Kueue ignores JobSets.
+    pub manages_jobsets: bool,
     /// Whether jobs without a queue name are suspended too.
     pub manage_jobs_without_queue_name: bool,
     /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
     pub wait_for_pods_ready: Option<WaitForPodsReady>,
+    /// Whether `wait_for_pods_ready` is Kueue's default because the inputs do not set it.
+    pub has_default_readiness: bool,
     /// Strategies of preemption under fair sharing, at least one. `None` is classical preemption.
     pub fair_sharing: Option<Vec<FairSharingStrategy>>,
     pub admission_fair_sharing: Option<AdmissionFairSharing>,
@@ -21,8 +25,10 @@ pub struct KueueConfiguration {
 impl Default for KueueConfiguration {
     fn default() -> KueueConfiguration {
         KueueConfiguration {
+            manages_jobsets: true,
             manage_jobs_without_queue_name: false,
             wait_for_pods_ready: Some(WaitForPodsReady::default()),
+            has_default_readiness: true,
             fair_sharing: None,
             admission_fair_sharing: None,
             resources: KueueResources::default(),

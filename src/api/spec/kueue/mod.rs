@@ -17,12 +17,18 @@ pub use configuration::*;
 pub use flavor::{KueueTopology, ResourceFlavor};
 pub use load_test::*;
 pub use local_queue::{LocalQueue, WorkloadPriorityClass};
-pub use stored_workload::{StoredPodSet, StoredWorkload, WorkloadOwner};
+pub use stored_workload::{PriorityClassRef, StoredPodSet, StoredWorkload, WorkloadOwner};
 
 use super::JobSet;
 
 /// Maximum number of pod sets of a Workload (`WorkloadSpec.podSets`).
 pub const POD_SETS_MAX: usize = 18;
+
+/// Name of the LocalQueue of JobSets that name none (`DefaultLocalQueueName`).
+pub const DEFAULT_LOCAL_QUEUE: &str = "default";
+
+/// Name of the WorkloadPriorityClass of JobSets that name none (`DefaultWorkloadPriorityClassName`).
+pub const DEFAULT_PRIORITY_CLASS: &str = "default";
 
 /// All objects of Kueue in a cluster, and the configuration of its manager.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +48,15 @@ pub struct KueueObjects {
 impl KueueObjects {
     /// Returns whether Kueue decides when the JobSet runs.
     pub fn manages(&self, jobset: &JobSet) -> bool {
-        jobset.kueue_queue().is_some() || self.configuration.manage_jobs_without_queue_name
+        let configuration = &self.configuration;
+        configuration.manages_jobsets
+            && (jobset.kueue_queue().is_some() || configuration.manage_jobs_without_queue_name)
+    }
+
+    /// Returns whether JobSets of the namespace without a queue get the LocalQueue `default`
+    /// (`DefaultLocalQueueExist`). A stopped LocalQueue does not count.
+    pub fn has_default_queue(&self, namespace: &str) -> bool {
+        let is_default = |queue: &LocalQueue| queue.name == DEFAULT_LOCAL_QUEUE && queue.namespace == namespace;
+        self.local_queues.iter().any(|queue| is_default(queue) && queue.stop_policy == StopPolicy::None)
     }
 }

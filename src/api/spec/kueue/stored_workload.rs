@@ -1,6 +1,6 @@
 //! Workloads that exist in a cluster, as `kubectl get workloads -o yaml` prints them.
 
-use crate::spec::{PodTemplate, SubmittedJobSet};
+use crate::spec::{JobSet, PodTemplate, SubmittedJobSet};
 use serde_json::Value;
 use sim_base::SimTime;
 use sim_base::random::Distribution;
@@ -17,6 +17,7 @@ pub struct StoredWorkload {
     /// Name of the LocalQueue.
     pub queue: String,
     pub priority: i32,
+    pub priority_class: Option<PriorityClassRef>,
     /// Creation time; time zero is the beginning of 1970.
     pub created: SimTime,
     pub active: bool,
@@ -28,6 +29,15 @@ pub struct StoredWorkload {
     pub status: Arc<Value>,
     /// Run time of its job from its admission. `None` runs until the end of the simulation.
     pub run_time: Option<Distribution>,
+}
+
+/// The class that determined the priority of a Workload (`spec.priorityClassRef`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PriorityClassRef {
+    /// Name of a WorkloadPriorityClass.
+    Workload(String),
+    /// Name of a PriorityClass, that of the pods or the default.
+    Pod(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +60,15 @@ pub struct StoredPodSet {
 impl StoredWorkload {
     /// Returns whether its job is one of the JobSets, so that the run simulates the job itself.
     pub fn is_of_any(&self, jobsets: &[SubmittedJobSet]) -> bool {
-        jobsets.iter().any(|s| self.belongs_to(&s.jobset.namespace, &s.jobset.name))
+        jobsets.iter().any(|s| self.is_of(&s.jobset))
+    }
+
+    /// Returns whether the JobSet owns the Workload, or names it as its prebuilt one and no other object owns it.
+    pub fn is_of(&self, jobset: &JobSet) -> bool {
+        let is_prebuilt = self.owner.is_none()
+            && self.namespace == jobset.namespace
+            && jobset.prebuilt_workload() == Some(&*self.name);
+        is_prebuilt || self.belongs_to(&jobset.namespace, &jobset.name)
     }
 
     /// Returns whether the JobSet owns the Workload.

@@ -10,7 +10,7 @@ use crate::schema::field_type::{
 use sim_scheduler::profile::PLUGIN_NAMES;
 
 /// Kubernetes versions that can be simulated.
-pub static KUBERNETES: SchemaVersions = SchemaVersions { major: 1, oldest: 24, newest: 40 };
+pub static KUBERNETES: SchemaVersions = SchemaVersions { major: 1, oldest: 24, newest: 36 };
 
 /// JobSet versions that can be simulated.
 pub static JOBSET: SchemaVersions = SchemaVersions { major: 0, oldest: 12, newest: 13 };

@@ -166,7 +166,7 @@ static CONTAINER: ObjectSchema = ObjectSchema {
             .doc("Readiness probe of a main container. The pod is ready when it succeeds."),
         field("env", List(&Object(&ENV))).doc("Environment variables of the container."),
         not_modelled("livenessProbe", Object(&PROBE)),
-        not_modelled("lifecycle", Object(&LIFECYCLE)),
+        field("lifecycle", Object(&LIFECYCLE)).doc("Hooks of the container."),
         inert("resizePolicy", Any),
         inert("command", STR_LIST),
         inert("args", STR_LIST),
@@ -229,8 +229,25 @@ static PROBE: ObjectSchema = ObjectSchema {
 
 static LIFECYCLE: ObjectSchema = ObjectSchema {
     kind: "Lifecycle",
-    fields: &[inert("preStop", Any), inert("postStart", Any), inert("stopSignal", Str)],
+    fields: &[
+        field("preStop", Object(&PRE_STOP)).doc("Hook that runs before SIGTERM, within the grace period."),
+        not_modelled("postStart", Any),
+        inert("stopSignal", Str),
+    ],
 };
+
+static PRE_STOP: ObjectSchema = ObjectSchema {
+    kind: "LifecycleHandler",
+    fields: &[
+        field("sleep", Object(&SLEEP)).doc("Wait before SIGTERM."),
+        not_modelled("exec", Any),
+        not_modelled("httpGet", Any),
+        not_modelled("tcpSocket", Any),
+    ],
+};
+
+static SLEEP: ObjectSchema =
+    ObjectSchema { kind: "SleepAction", fields: &[field("seconds", COUNT).doc("Duration in seconds.")] };
 
 static ENV: ObjectSchema = ObjectSchema {
     kind: "EnvVar",

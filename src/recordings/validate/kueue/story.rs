@@ -198,7 +198,7 @@ impl Story {
         let request = CreateRequest { object, namespace: NAMESPACE, gates, existing_claims: &[] };
         let stored = admission::create(&request).map_err(|refusal| refusal.message)?;
         let jobset = sim_inputs::stored_jobset(&stored).map_err(|error| error.to_string())?;
-        if let Some(rejection) = refusal(&jobset) {
+        if let Some(rejection) = refusal(&jobset, &self.objects) {
             return Err(rejection.message);
         }
         let key = self.jobs.len();

@@ -74,7 +74,7 @@ const COMMON: [FieldSchema; 19] = [
     not_modelled("multiKueue", Any),
     not_modelled("featureGates", Any),
     not_modelled("objectRetentionPolicies", Any),
-    inert("integrations", Any),
+    field("integrations", Object(&INTEGRATIONS)).doc("Kinds of jobs that Kueue manages."),
     inert("namespace", Str),
     inert("internalCertManagement", Any),
     inert("visibilityServer", Any),
@@ -85,6 +85,18 @@ const COMMON: [FieldSchema; 19] = [
     inert("pprofBindAddress", Str),
     not_modelled("controller", Any),
 ];
+
+static INTEGRATIONS: ObjectSchema = ObjectSchema {
+    kind: "Integrations",
+    fields: &[
+        field("frameworks", STR_LIST)
+            .doc("Kinds of jobs. Without `jobset.x-k8s.io/jobset`, Kueue ignores JobSets.")
+            .otherwise("the list of Kueue's release manifests"),
+        not_modelled("externalFrameworks", STR_LIST),
+        inert("labelKeysToCopy", STR_LIST),
+        inert("podOptions", Any),
+    ],
+};
 
 const WAIT: [FieldSchema; 4] = [
     field("timeout", Duration).doc("Time from admission to readiness.").default("30m").example("10m"),
