@@ -9,7 +9,7 @@ use serde::Serialize;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::JobSetOutcome;
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
-use sim_kueue::verdict::{QueueState, VerdictKind, smallest_changes, try_admission};
+use sim_kueue::verdict::{Additions, QueueChange, QueueState, VerdictKind, smallest_changes, try_admission};
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,16 +64,19 @@ pub fn pending_admission(simulation: &SimulationInput, jobset: JobSetId, end: Si
     let objects = scenario.kueue.as_ref()?;
     without_quota(simulation, Some(jobset))?;
     let (existing, now) = simulation.existing_workloads(end);
+    let names = scenario.jobsets.iter().map(|submitted| submitted.jobset.name.clone());
     let state = QueueState {
         objects: objects.clone(),
         nodes: kueue_nodes(simulation.cluster(), objects),
         namespaces: kueue_namespaces(scenario, objects),
         workloads: simulation.workloads().into_iter().chain(existing.into_iter().map(Some)).collect(),
         now,
+        job_sets: names.enumerate().collect(),
     };
     let verdict = try_admission(&state, jobset.ix())?;
     let VerdictKind::Pending(cause) = verdict.kind else { return None };
-    let remedies = smallest_changes(&state, jobset.ix());
+    let complete = |changes: &[QueueChange], _| Some(changes.to_vec());
+    let remedies = smallest_changes(&state, jobset.ix(), &[Additions::None], &complete);
     Some(PendingAdmission {
         cause: cause.as_str(),
         reason: verdict.reason,

@@ -22,7 +22,7 @@ use cycle::Cycles;
 use existing::ExistingWorkloads;
 pub use jobsets::describe_error;
 use nodes::NodeCache;
-pub use nodes::topology_nodes;
+pub use nodes::{placed_requests, topology_nodes};
 use placed_pods::PodCache;
 pub use pod_sets::started;
 use rows::ManagedJobSet;
@@ -30,7 +30,8 @@ use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::control::{Manager, REQUEUE_DELAY};
-use sim_kueue::workload::{ConditionType, Workload};
+use sim_kueue::verdict::behind_message;
+use sim_kueue::workload::{ConditionType, Workload, WorkloadKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
@@ -149,7 +150,20 @@ impl KueueController {
             let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
             return Some(error.unwrap_or_else(|| "Kueue has not created its Workload".to_owned()));
         };
-        pending_reason(workload)
+        let behind = self.manager.as_ref()?.waits_behind(jobset.ix()).filter(|_| is_untried(workload));
+        let head = behind.and_then(|head| self.describe_workload(ctx, head));
+        let reason = pending_reason(workload)?;
+        Some(head.map_or_else(|| reason.clone(), |head| format!("{reason}: {}", behind_message(&head))))
+    }
+
+    /// Returns the name of a Workload for messages, with that of its JobSet.
+    fn describe_workload(&self, ctx: &EngineContext<'_>, key: WorkloadKey) -> Option<String> {
+        if let Some(index) = existing::index_of(key) {
+            return Some(format!("Workload {}", self.existing_text(index)));
+        }
+        let stored = ctx.store.jobsets.get(key)?;
+        let workload = stored.workload.as_ref()?;
+        Some(format!("Workload {}/{} of JobSet {}", workload.namespace, workload.name, stored.spec.name))
     }
 
     /// Returns whether pods and Nodes matter to Kueue.
@@ -241,6 +255,11 @@ fn pending_reason(workload: &Workload) -> Option<String> {
     let state = if workload.active { "waits for admission" } else { "is deactivated" };
     let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
     Some(format!("its Workload {state} in LocalQueue {}{words}", workload.queue))
+}
+
+/// Returns whether no scheduling cycle has tried a Workload.
+fn is_untried(workload: &Workload) -> bool {
+    workload.active && workload.condition(ConditionType::QuotaReserved).is_none()
 }
 
 /// Returns the labels of all namespaces with JobSets or LocalQueues.
