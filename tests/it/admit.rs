@@ -1,5 +1,7 @@
 //! `admit`: verdicts on JobSets in a cluster with Workloads, and the smallest changes that admit them.
 
+mod random;
+
 use sim_analysis::admission::{AdmissionReport, JobSetVerdict, WaitEstimate, WaitRequest, admission_report};
 use sim_api::spec::TopologySpec;
 use sim_base::Duration;

@@ -35,7 +35,7 @@ pub fn admission_report(
     let inputs = AdmissionInputs::new(scenario)?;
     let submissions = inputs.submit_all(has_cluster, None)?;
     let mut report = AdmissionReport {
-        notes: notes(scenario, &submissions.state, has_cluster, wait),
+        notes: notes(scenario, &inputs.objects, has_cluster, wait),
         ..AdmissionReport::default()
     };
     if !submissions.settled {
@@ -254,7 +254,7 @@ impl<'a> ChangeSearch<'a> {
     }
 }
 
-fn notes(scenario: &ScenarioSpec, state: &QueueState, has_cluster: bool, wait: Option<&WaitRequest>) -> Vec<String> {
+fn notes(scenario: &ScenarioSpec, objects: &KueueObjects, has_cluster: bool, wait: Option<&WaitRequest>) -> Vec<String> {
     let mut notes = Vec::new();
     if wait.is_some() {
         notes.push(
@@ -263,7 +263,7 @@ fn notes(scenario: &ScenarioSpec, state: &QueueState, has_cluster: bool, wait: O
                 .to_owned(),
         );
     }
-    let holding = state.workloads.iter().flatten().filter(|w| w.has_active_reservation()).count();
+    let holding = objects.workloads.iter().map(Workload::from).filter(Workload::has_active_reservation).count();
     if !has_cluster {
         notes.push("Nodes are not examined without -t.".to_owned());
     } else if holding > 0 && scenario.topology.accelerators().1 == 0 {

@@ -169,7 +169,13 @@ fn name_workload(workload: &mut Workload) {
         format!("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", groups.0, groups.1, groups.2, groups.3, groups.4)
     };
     (workload.uid, workload.job_uid) = (uid("Workload"), uid("JobSet"));
-    workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
+    workload.name = workload_name(&workload.namespace, &workload.name);
+}
+
+/// Returns the name of the Workload of a JobSet.
+pub fn workload_name(namespace: &str, jobset: &str) -> String {
+    let uid = |n: u8| fnv1a(format!("JobSet/{namespace}/{jobset}/{n}").bytes());
+    format!("jobset-{jobset}-{:05x}", uid(0) >> 44)
 }
 
 /// Returns why Kueue creates no Workload, as a sentence without a period.

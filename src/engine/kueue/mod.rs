@@ -20,7 +20,7 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
 use cycle::Cycles;
 use existing::ExistingWorkloads;
-pub use jobsets::describe_error;
+pub use jobsets::{describe_error, workload_name};
 use nodes::NodeCache;
 pub use nodes::{placed_requests, topology_nodes};
 use placed_pods::PodCache;

@@ -55,7 +55,11 @@ pub fn node_changes(
     let mut remedies = Vec::new();
     for additions in additions.iter().copied() {
         let case = PendingCase { state, key, complete, additions };
-        remedies.extend(case.remedy(&[]).filter(|remedy| !remedy.changes.is_empty()));
+        if let Some(remedy) = case.remedy(&[]).filter(|remedy| !remedy.changes.is_empty()) {
+            // All other kinds would contain a part of these additions.
+            remedies.push(remedy);
+            break;
+        }
         remedies.extend(pod_sets::smaller(&case));
         remedies.extend(pod_sets::other_constraints(&case));
         remedies.extend(waiting::other_queue(&case));
