@@ -66,7 +66,7 @@ pub fn placements(
     simulation.set_explains_placement(true);
     let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() };
     for replication in 0..draws {
-        let mut sink = PlacementSink::default();
+        let mut sink = PlacementSink::until_ready(size);
         let outcome = simulation.run(scenario.seed, replication, &mut sink);
         result.tried += 1;
         if sink.copy_ready_at(0, size).is_some() {

@@ -96,7 +96,7 @@ impl Situation {
             if let Some(class) = classes.first().filter(|_| draw.one_in(4)) {
                 jobset["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = json!(class);
             }
-            if has_nodes && !by_topology && draw.one_in(2) {
+            if has_nodes && !by_topology && draw.one_in(6) {
                 jobset["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"] = json!("rack");
             }
             jobsets.push(jobset);
@@ -184,7 +184,6 @@ impl Situation {
             ["set", "queueingStrategy:", strategy, "of", "ClusterQueue", queue] => {
                 self.object("ClusterQueue", queue)["spec"]["queueingStrategy"] = json!(strategy);
             }
-            ["cordon", "the", "other", _, _, "of", domain] => self.cordon(domain),
             ["free", _, "more", _, "in", domain] => {
                 self.add_nodes(domain.split('=').next_back(), size.unwrap_or_else(|| number(1)));
             }
@@ -208,11 +207,6 @@ impl Situation {
 
     fn pools(&mut self) -> &mut Vec<Value> {
         self.topology.as_mut().and_then(|topology| topology["pools"].as_array_mut()).expect("pools")
-    }
-
-    /// Removes all nodes of a rack, which takes no more pods.
-    fn cordon(&mut self, domain: &str) {
-        panic!("no rack of this test is broken: {domain}");
     }
 
     fn add_nodes(&mut self, rack: Option<&str>, count: i64) {
@@ -351,7 +345,7 @@ fn check(seed: u64, printed: &mut usize) {
 
 #[test]
 fn in_random_situations_every_printed_change_admits_and_no_smaller_one_does() {
-    let (cases, mut printed) = (support::cases(40, 300), 0);
+    let (cases, mut printed) = (support::cases(15, 300), 0);
     (0..cases).for_each(|seed| check(seed, &mut printed));
     assert!(printed as u64 > cases / 2, "{printed} changes in {cases} situations");
 }
