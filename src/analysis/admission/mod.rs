@@ -15,8 +15,8 @@ pub mod wait;
 
 pub use queue_state::queue_state;
 pub use report::{
-    AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement, RemedyRow,
-    WorkloadRow,
+    AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
+    RemedyRow, WorkloadRow,
 };
 pub use verdicts::{admission_report, remedy_rows};
 pub use wait::{WaitEstimate, WaitRequest};

@@ -62,7 +62,9 @@ pub(super) fn partial_domains(jobset: &JobSet, cluster: &ClusterBuilder) -> Vec<
 }
 
 /// Returns the domains in which more free nodes may help: those of exclusive placement, or all nodes together.
-pub(super) fn domains(submitted: &SubmittedJobSet, scenario: &ScenarioSpec, cluster: &ClusterBuilder) -> Vec<NodeDomain> {
+pub(super) fn domains(
+    submitted: &SubmittedJobSet, scenario: &ScenarioSpec, cluster: &ClusterBuilder,
+) -> Vec<NodeDomain> {
     let jobset = &submitted.jobset;
     let Some(rj) = jobset.spec.replicated_jobs.iter().find(|rj| rj.template.pods() > 0) else { return Vec::new() };
     let empty = ClusterBuilder::build(&emptied(&scenario.topology), &cluster.resources);

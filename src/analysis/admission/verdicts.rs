@@ -180,7 +180,9 @@ enum TrialResult {
 }
 
 impl<'a> ChangeSearch<'a> {
-    fn new(inputs: &'a AdmissionInputs, submissions: &'a Submissions, has_cluster: bool, at: usize) -> ChangeSearch<'a> {
+    fn new(
+        inputs: &'a AdmissionInputs, submissions: &'a Submissions, has_cluster: bool, at: usize,
+    ) -> ChangeSearch<'a> {
         let starts = submissions.verdicts.iter().enumerate().map(|(k, verdict)| k == at || verdict.starts());
         let required = starts.collect();
         ChangeSearch { inputs, submissions, has_cluster, at, required, tried: RefCell::default() }
@@ -254,7 +256,9 @@ impl<'a> ChangeSearch<'a> {
     }
 }
 
-fn notes(scenario: &ScenarioSpec, objects: &KueueObjects, has_cluster: bool, wait: Option<&WaitRequest>) -> Vec<String> {
+fn notes(
+    scenario: &ScenarioSpec, objects: &KueueObjects, has_cluster: bool, wait: Option<&WaitRequest>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if wait.is_some() {
         notes.push(
@@ -417,7 +421,8 @@ impl SubmissionTrial<'_> {
         if !self.has_cluster {
             return Ok(());
         }
-        let is_released = |s: &SubmittedJobSet| self.released.contains(&format!("{}/{}", s.jobset.namespace, s.jobset.name));
+        let name = |s: &SubmittedJobSet| format!("{}/{}", s.jobset.namespace, s.jobset.name);
+        let is_released = |s: &SubmittedJobSet| self.released.contains(&name(s));
         let kept: Vec<SubmittedJobSet> = self.started.iter().filter(|s| !is_released(s)).cloned().collect();
         let gone = self.started.len() - kept.len();
         self.started = kept;

@@ -20,7 +20,7 @@ pub struct PlacementSink {
     /// Time at which each JobSet was ready for the first time.
     ready_at: Vec<Option<SimTime>>,
     pods: Vec<Option<PlacedPod>>,
-    /// Number of JobSets with whose readiness the run ends; zero if it goes on.
+    /// Number of JobSets with whose readiness the run ends; zero if it continues.
     awaited: usize,
     stops: bool,
 }

@@ -98,7 +98,8 @@ fn other_level(case: &PendingCase, pod_sets: &[PodSet]) -> Option<Remedy> {
 fn slices(case: &PendingCase, pod_sets: &[PodSet]) -> Option<Remedy> {
     let change = |set: &PodSet| match set.topology.as_ref()?.level.as_ref()? {
         LevelRequest::Required(level) if set.replicas > 1 => {
-            Some(QueueChange::Slices { pod_set: set.name.clone(), level: level.clone(), size: set.count / set.replicas })
+            let (pod_set, level) = (set.name.clone(), level.clone());
+            Some(QueueChange::Slices { pod_set, level, size: set.count / set.replicas })
         }
         _ => None,
     };

@@ -125,8 +125,8 @@ impl FlavorRequests {
         shortages.iter().filter(|shortage| shortage.missing > Amount::ZERO).map(increase).collect()
     }
 
-    /// Returns the smallest increases with which the Workload gets these flavors. Each trial tells how much is still
-    /// missing after other Workloads have taken their part.
+    /// Returns the smallest increases with which the Workload gets these flavors. Each trial gives the amount that is
+    /// still missing after other Workloads have taken their part.
     fn smallest_increase(
         &self, case: &PendingCase, flavors: &[Name], field: QuotaField,
     ) -> Option<(Vec<QuotaShortage>, Remedy)> {

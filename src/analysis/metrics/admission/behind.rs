@@ -2,7 +2,7 @@
 
 use super::history::{AdmissionWait, JobSetAdmission};
 use sim_api::spec::ScenarioSpec;
-use sim_api::spec::kueue::{KueueObjects, QueueingStrategy};
+use sim_api::spec::kueue::QueueingStrategy;
 use sim_base::{JobSetId, SimTime};
 use sim_engine::workload_name;
 use sim_kueue::verdict::behind_message;
@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 const PENDING_EVALUATION: &str = "PendingEvaluation";
 
 /// Sets reason and message of waits without a condition during which the head of the queue waited.
-pub(super) fn name_heads(
-    job_sets: &mut BTreeMap<JobSetId, JobSetAdmission>, scenario: &ScenarioSpec, objects: &KueueObjects,
-) {
+pub(crate) fn name_heads(job_sets: &mut [JobSetAdmission], scenario: &ScenarioSpec) {
+    let Some(objects) = &scenario.kueue else { return };
     let queue = |own: &JobSetAdmission| {
         let namespace = &scenario.jobsets.get(own.jobset.ix())?.jobset.namespace;
         let mut locals = objects.local_queues.iter();
@@ -23,7 +22,7 @@ pub(super) fn name_heads(
         (queue.queueing_strategy == QueueingStrategy::StrictFifo).then_some(queue.name.as_str())
     };
     let mut heads: BTreeMap<&str, Vec<(JobSetId, SimTime, SimTime)>> = BTreeMap::new();
-    for own in job_sets.values() {
+    for own in job_sets.iter() {
         let Some(queue) = queue(own) else { continue };
         let tried = own.waits.iter().filter(|wait| !wait.reason.is_empty());
         heads.entry(queue).or_default().extend(tried.map(|wait| (own.jobset, wait.from, end(own, wait))));
@@ -34,9 +33,10 @@ pub(super) fn name_heads(
         let overlapping = others.filter(|(_, from, until)| {
             *from < end(own, wait) && *until > wait.from && *until <= end(own, wait)
         });
-        overlapping.max_by_key(|(jobset, from, until)| (*until, SimTime::NEVER.since(*from), *jobset)).map(|head| head.0)
+        let last = overlapping.max_by_key(|(jobset, from, until)| (*until, SimTime::NEVER.since(*from), *jobset));
+        last.map(|head| head.0)
     };
-    for own in job_sets.values_mut() {
+    for own in job_sets {
         for at in 0..own.waits.len() {
             if !own.waits[at].reason.is_empty() {
                 continue;

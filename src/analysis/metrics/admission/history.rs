@@ -1,6 +1,5 @@
 //! Folds the records of Workloads to the history of each JobSet and of each quota.
 
-use super::behind::name_heads;
 use super::lenders::{NominalQuotas, QuotaKey};
 use crate::metrics::view::RunView;
 use sim_api::spec::ScenarioSpec;
@@ -181,7 +180,6 @@ impl AdmissionFold {
         for record in &self.records {
             builder.record(record);
         }
-        name_heads(&mut builder.job_sets, scenario, objects);
         AdmissionHistory {
             job_sets: builder.job_sets.into_values().collect(),
             quota: builder.changes,

@@ -3,7 +3,7 @@
 
 #![deny(missing_docs)]
 
-mod behind;
+pub(crate) mod behind;
 pub mod history;
 pub mod lenders;
 pub mod livelock;
