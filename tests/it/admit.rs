@@ -1,5 +1,7 @@
 //! `admit`: verdicts on JobSets in a cluster with Workloads, and the smallest changes that admit them.
 
+mod random;
+
 use sim_analysis::admission::{AdmissionReport, JobSetVerdict, WaitEstimate, WaitRequest, admission_report};
 use sim_api::spec::TopologySpec;
 use sim_base::Duration;
@@ -214,4 +216,99 @@ fn the_wait_is_the_rest_of_the_run_time_of_the_workload_that_holds_the_quota() {
     let median = mean_s * std::f64::consts::LN_2 + retry;
     assert!((low..=high).contains(&median), "{drawn:?}");
     assert_eq!(drawn, wait(Distribution::Exponential { mean_s }, 400));
+}
+
+const STRICT: &str = include_str!("admit/strict.yaml");
+
+#[test]
+fn a_strict_queue_whose_head_tries_its_flavors_in_turn_settles_with_the_answer_of_a_best_effort_queue() {
+    let (queues, jobset) = STRICT.split_once("---\napiVersion: jobset").expect("queues and a JobSet");
+    let jobset = format!("apiVersion: jobset{jobset}");
+    let strict = verdict(queues, &jobset);
+    let best_effort = verdict(&queues.replace("StrictFIFO", "BestEffortFIFO"), &jobset);
+    assert_eq!((strict.verdict, strict.cause), ("Pending", Some("quota")), "{strict:?}");
+    assert_eq!((&strict.message, changes(&strict)), (&best_effort.message, changes(&best_effort)));
+    assert_eq!(changes(&strict)[0], "lower replicas of replicatedJob workers from 3 to 2");
+}
+
+/// Ten racks of 18 nodes with four GPUs, and two queues whose pods are placed by topology.
+fn in_racks(jobsets: &[String]) -> AdmissionReport {
+    let nodes = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: racks}\npools:\n  - {name: \
+                 'gb-{pool}-{node:03}', count: 10, nodesPerIsland: 18, labels: {pool: gpu, rack: 'r{pool}'}, \
+                 accelerator: example.com/gpu, allocatable: {cpu: 8, example.com/gpu: 4}}\n";
+    let topology = read_topology(&source("racks", nodes)).unwrap_or_else(|e| panic!("{e}"));
+    let queues = RACKS.split("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload").next().unwrap_or_default();
+    let queues = queues.replace("nominalQuota: 100", "nominalQuota: 720");
+    report(&queues, &jobsets.join("---\n"), Some(topology))
+}
+
+fn rack_job(name: &str, (replicas, pods): (u32, u32), annotations: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, labels: \
+         {{kueue.x-k8s.io/queue-name: lq}}}}\nspec:\n  replicatedJobs:\n  - name: w\n    replicas: {replicas}\n    \
+         template: {{spec: {{parallelism: {pods}, completions: {pods}, template: {{metadata: {{annotations: \
+         {{{annotations}}}}}, spec: {{restartPolicy: Never, containers: [{{name: c, image: \"x:1\", resources: \
+         {{limits: {{example.com/gpu: 4}}}}}}]}}}}}}}}\n"
+    )
+}
+
+const SLICES: &str =
+    "kueue.x-k8s.io/podset-slice-required-topology: rack, kueue.x-k8s.io/podset-slice-size: \"16\"";
+
+#[test]
+fn nodes_are_to_become_free_in_one_rack_and_never_more_than_it_has() {
+    let mine = rack_job("mine", (6, 16), SLICES);
+    let report = in_racks(&[rack_job("other", (5, 16), SLICES), mine.clone()]);
+    let expected = ["lower replicas of replicatedJob w from 6 to 5", "free 14 more nodes in rack=r0"];
+    assert_eq!(changes(&report.job_sets[1])[..2], expected, "{report:?}");
+    assert_eq!(report.job_sets[1].smallest_changes[1].sizes[0].size, 14.0);
+    assert!(in_racks(&[rack_job("other", (4, 16), SLICES), mine]).admitted);
+    let together = "kueue.x-k8s.io/podset-required-topology: rack";
+    let all = changes(&in_racks(&[rack_job("mine", (6, 18), together)]).job_sets[0]);
+    let slices = "replace podset-required-topology by podset-slice-required-topology: rack with podset-slice-size: 18 \
+                  in replicatedJob w";
+    assert!(all.contains(&slices.to_owned()) && !all.iter().any(|change| change.contains("more nodes")), "{all:?}");
+}
+
+#[test]
+fn a_jobset_that_another_one_preempts_afterwards_is_not_admitted() {
+    let dump = DUMP.replace("lendingLimit: \"16\"", "lendingLimit: \"0\"");
+    let urgent = jobset(1, &format!("{IN_A}, kueue.x-k8s.io/priority-class: urgent"), "");
+    let urgent = urgent.replace("name: mine", "name: urgent");
+    let both = report(&dump, &format!("{}---\n{}", jobset(1, IN_A, ""), urgent), None);
+    let verdicts: Vec<(&str, Option<&str>)> = both.job_sets.iter().map(|v| (v.verdict, v.cause)).collect();
+    let preempts_first = both.job_sets[1].preempted.iter().any(|w| w.name == "mine");
+    assert_eq!(preempts_first, verdicts[0] == ("Preempted", Some("quota")), "{both:?}");
+    assert_eq!(both.admitted, !preempts_first);
+}
+
+/// Five racks of four nodes in a cluster without topology-aware scheduling. In two racks a node is missing.
+#[test]
+fn where_a_leader_chooses_its_domain_the_share_of_placements_that_fit_is_given() {
+    let pool = |name: &str, count: u32, nodes: u32| {
+        format!(
+            "  - {{name: '{name}-{{node}}', count: {count}, nodesPerIsland: {nodes}, labels: {{rack: '{name}{{pool}}'}}, \
+             allocatable: {{cpu: 8, example.com/gpu: 4}}}}\n"
+        )
+    };
+    let nodes = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {{name: racks}}\npools:\n{}{}",
+        pool("whole", 3, 4),
+        pool("broken", 2, 3)
+    );
+    let topology = read_topology(&source("racks", &nodes)).unwrap_or_else(|e| panic!("{e}"));
+    let queues = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: \
+                  kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n  \
+                  resourceGroups:\n  - coveredResources: [example.com/gpu]\n    flavors: [{name: f, resources: [{name: \
+                  example.com/gpu, nominalQuota: 100}]}]\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: \
+                  LocalQueue\nmetadata: {name: lq}\nspec: {clusterQueue: cq}\n";
+    let exclusive = "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}, labels:";
+    let mine = rack_job("mine", (3, 4), "").replace("labels:", exclusive);
+    let own = report(queues, &mine, Some(topology)).job_sets.remove(0);
+    let nodes = own.nodes.clone().expect("nodes were examined");
+    assert_eq!((own.verdict, own.cause, nodes.draws), ("Admitted", Some("node"), 100), "{own:?}");
+    // All three leaders choose whole racks: 1 of 10 placements.
+    assert!((3..=20).contains(&nodes.fitting_draws), "{nodes:?}");
+    let cordon = "cordon the other 3 nodes of rack=broken0, and cordon the other 3 nodes of rack=broken1";
+    assert!(changes(&own).contains(&cordon.to_owned()), "{:?}", changes(&own));
 }

@@ -1,10 +1,13 @@
 //! Whether Kueue would admit a JobSet now, whether its pods then fit on the nodes, and what would have to change.
 //!
 //! Quota, flavors, preemption and topology are decided by the functions of `sim-kueue`, which the engine uses as well.
-//! Nodes are decided by a run of the engine with the admitted JobSet.
+//! Nodes are decided by runs of the engine with the admitted JobSets. Each change was tried with all JobSets of the
+//! inputs.
 
 #![deny(missing_docs)]
 
+pub(crate) mod inputs;
+mod placement;
 pub mod queue_state;
 pub mod report;
 mod verdicts;
@@ -12,8 +15,8 @@ pub mod wait;
 
 pub use queue_state::queue_state;
 pub use report::{
-    AdmissionReport, AttemptRow, BorrowedRow, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement, RemedyRow,
-    WorkloadRow,
+    AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
+    RemedyRow, WorkloadRow,
 };
 pub use verdicts::{admission_report, remedy_rows};
 pub use wait::{WaitEstimate, WaitRequest};

@@ -5,8 +5,9 @@ use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
 use sim_base::Duration;
 use sim_engine::{kueue_namespaces, kueue_nodes};
 use sim_kueue::verdict::QueueState;
-use sim_kueue::workload::Workload;
+use sim_kueue::workload::{Workload, WorkloadKey};
 use sim_policy::topology::ClusterBuilder;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Returns the state one second after the newest Workload. Pods that are not placed by topology, as far as the cluster
@@ -20,7 +21,14 @@ pub fn queue_state(scenario: &ScenarioSpec, objects: &KueueObjects, cluster: &Cl
         namespaces: kueue_namespaces(scenario, objects),
         workloads: workloads.into_iter().map(|workload| Some(Arc::new(workload))).collect(),
         now: newest + Duration::from_secs(1),
+        job_sets: job_sets(objects),
     }
+}
+
+/// Returns the names of the JobSets that own Workloads.
+fn job_sets(objects: &KueueObjects) -> BTreeMap<WorkloadKey, String> {
+    let owner = |w: &StoredWorkload| w.owner.as_ref().filter(|owner| owner.kind == "JobSet").map(|o| o.name.clone());
+    in_order(objects).into_iter().enumerate().filter_map(|(key, w)| Some((key, owner(w)?))).collect()
 }
 
 /// Returns the Workloads in order of creation, which is the order of the keys in [`queue_state`].

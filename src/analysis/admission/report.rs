@@ -30,7 +30,8 @@ pub struct JobSetVerdict {
     pub local_queue: String,
     /// Name of the ClusterQueue; empty if there is none.
     pub cluster_queue: String,
-    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending`, `Finished` or `Unmanaged`.
+    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending`, `Preempted`, `Finished` or `Unmanaged`, after all
+    /// JobSets were submitted.
     pub verdict: &'static str,
     /// `quota`, `flavor`, `topology`, `queue`, `checks` or `node` if the JobSet does not start.
     pub cause: Option<&'static str>,
@@ -138,8 +139,24 @@ pub struct AttemptRow {
 pub struct RemedyRow {
     /// The changes as imperative sentences without a period.
     pub changes: Vec<String>,
+    /// Kind and size of each change.
+    pub sizes: Vec<ChangeSize>,
+    /// Wait for quota from the submission on, in seconds, if the change does not admit the JobSet at once.
+    #[serde(rename = "wait_s", skip_serializing_if = "Option::is_none")]
+    pub wait: Option<f64>,
     /// Workloads that are then preempted.
     pub preempted: Vec<WorkloadRow>,
+}
+
+/// The kind and size of a change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangeSize {
+    /// `nominalQuota`, `borrowingLimit`, `replicas`, `pods`, `toleration`, `nodeSelector`, `priority`, `workloads`,
+    /// `localQueue`, `stopPolicy`, `queueingStrategy`, `cordonedNodes`, `freeNodes`, `topologyLevel` or `sliceSize`.
+    pub kind: &'static str,
+    /// Amount in the unit of the resource, number of Jobs, pods, nodes or Workloads, or the new value of a priority or
+    /// of a slice size; 1 for other kinds.
+    pub size: f64,
 }
 
 impl RemedyRow {
@@ -148,7 +165,10 @@ impl RemedyRow {
         let names: Vec<String> = self.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name)).collect();
         let preempts =
             if names.is_empty() { String::new() } else { format!("; preempts Workload {}", names.join(", ")) };
-        format!("{}{preempts}", self.changes.join(", and "))
+        let wait = self.wait.map_or(String::new(), |wait| {
+            format!("; it then waits for {}", crate::format::seconds(sim_base::Duration::from_seconds_f64(wait)))
+        });
+        format!("{}{preempts}{wait}", self.changes.join(", and "))
     }
 }
 
@@ -156,8 +176,12 @@ impl RemedyRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeFit {
-    /// Whether all pods become ready.
+    /// Whether all pods become ready, in all draws.
     pub fits: bool,
+    /// Number of draws in which all pods become ready.
+    pub fitting_draws: u64,
+    /// Number of draws of the placement: 1 if it does not depend on random numbers.
+    pub draws: u64,
     /// Why they do not, as sentences.
     pub blocked: Vec<String>,
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sim_base::Duration;
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{proportion_interval, quantile, quantile_interval, sorted};
-use sim_kueue::verdict::{QueueState, RunTimes, forecast_wait};
+use sim_kueue::verdict::{ForecastWait, QueueState, RunTimes, forecast_wait};
 use sim_kueue::workload::WorkloadKey;
 
 /// Level of the intervals.
@@ -32,6 +32,9 @@ pub struct WaitEstimate {
     /// Longest wait that is simulated, in seconds.
     #[serde(rename = "horizon_s")]
     pub horizon: f64,
+    /// Number of replications in which Workloads preempted each other without an end. They count as beyond the horizon.
+    #[serde(rename = "didNotSettle")]
+    pub did_not_settle: u64,
     /// Share of the replications in which quota was reserved within the horizon.
     pub admitted: f64,
     /// Its 95 % interval.
@@ -55,11 +58,16 @@ pub struct WaitEstimate {
 pub fn estimate(state: &QueueState, key: WorkloadKey, request: &WaitRequest) -> WaitEstimate {
     let wait = |replication: u64| {
         let mut times = DrawnRunTimes { state, request, draws: DrawSequence::new(request.seed, replication) };
-        let wait = forecast_wait(state, key, request.horizon, &mut times);
-        // A wait beyond the horizon is longer than all others.
-        wait.map_or(f64::INFINITY, Duration::seconds)
+        match forecast_wait(state, key, request.horizon, &mut times) {
+            ForecastWait::Reserved(wait) => wait.seconds(),
+            // A wait beyond the horizon is longer than all others.
+            ForecastWait::Beyond => f64::INFINITY,
+            ForecastWait::DidNotSettle => f64::NAN,
+        }
     };
     let waits: Vec<f64> = (0..request.replications).into_par_iter().map(wait).collect();
+    let unsettled = waits.iter().filter(|wait| wait.is_nan()).count() as u64;
+    let waits = waits.into_iter().map(|wait| if wait.is_nan() { f64::INFINITY } else { wait }).collect();
     let waits = sorted(waits);
     let admitted = waits.iter().filter(|wait| wait.is_finite()).count();
     let known = |value: Option<f64>| value.filter(|value| value.is_finite());
@@ -67,6 +75,7 @@ pub fn estimate(state: &QueueState, key: WorkloadKey, request: &WaitRequest) -> 
     WaitEstimate {
         replications: request.replications,
         horizon: request.horizon.seconds(),
+        did_not_settle: unsettled,
         admitted: admitted as f64 / waits.len().max(1) as f64,
         admitted_ci95: proportion_interval(admitted, waits.len(), LEVEL),
         p10: at(0.1),

@@ -44,6 +44,54 @@ struct CopiesRun {
     outcome: RunOutcome,
 }
 
+/// The draws of a placement of all JobSets of a scenario.
+#[derive(Clone, Debug)]
+pub struct PlacementDraws {
+    /// Number of draws in which all pods became ready.
+    pub fitting: u64,
+    /// Number of draws.
+    pub tried: u64,
+    /// Why the first draw that does not fit is not ready, as sentences.
+    pub blocked: Vec<String>,
+}
+
+/// Places the JobSets of a scenario together, with the random numbers of replication 0, 1 and so on. With
+/// `stops_at_failure`, the first draw that does not fit is the last one.
+pub fn placements(
+    scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool,
+) -> Result<PlacementDraws, CannotRun> {
+    let copies = CopySet::new(scenario);
+    let size = copies.jobsets().len();
+    let mut simulation = SimulationInput::new(&copies.scenario(1, SHORTEST_GAP))?;
+    simulation.set_explains_placement(true);
+    let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() };
+    for replication in 0..draws {
+        let mut sink = PlacementSink::until_ready(size);
+        let outcome = simulation.run(scenario.seed, replication, &mut sink);
+        result.tried += 1;
+        if sink.copy_ready_at(0, size).is_some() {
+            result.fitting += 1;
+            continue;
+        }
+        if result.blocked.is_empty() {
+            result.blocked = blocked(&simulation, &outcome);
+        }
+        if stops_at_failure {
+            break;
+        }
+    }
+    Ok(result)
+}
+
+/// Returns why JobSets are refused or not ready.
+fn blocked(simulation: &SimulationInput, outcome: &RunOutcome) -> Vec<String> {
+    let refused = simulation.scenario().jobsets.iter().filter_map(|submitted| {
+        let name = &submitted.jobset.name;
+        Some(format!("JobSet {name} is refused: {}", outcome.refusal_reason(name)?))
+    });
+    refused.chain(outcome.blocked.iter().cloned()).collect()
+}
+
 impl CopiesRun {
     fn new(scenario: &ScenarioSpec, sink: PlacementSink) -> Result<CopiesRun, CannotRun> {
         let mut simulation = SimulationInput::new(scenario)?;
@@ -100,11 +148,7 @@ fn result(copies: &CopySet, fitting: u64, at_limit: bool, run: CopiesRun) -> Fit
     jobs.retain(|job| ((job.jobset / copies.jobsets().len()) as u64) < fitting);
     let cluster = run.simulation.cluster();
     let placement = report(scenario, cluster, &jobs, &occupied_nodes(scenario, cluster));
-    let refused = scenario.jobsets.iter().filter_map(|submitted| {
-        let name = &submitted.jobset.name;
-        Some(format!("JobSet {name} is refused: {}", run.outcome.refusal_reason(name)?))
-    });
-    let blocked = if at_limit { Vec::new() } else { refused.chain(run.outcome.blocked.iter().cloned()).collect() };
+    let blocked = if at_limit { Vec::new() } else { blocked(&run.simulation, &run.outcome) };
     let own = copies.jobsets().iter().map(|submitted| &submitted.jobset);
     FitResult {
         job_sets: own.clone().map(|jobset| jobset.name.clone()).collect(),

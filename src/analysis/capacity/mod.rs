@@ -12,7 +12,7 @@ pub mod placed;
 
 pub use blast::{BlastEffect, BlastRow, HitJobSet, blast_radius};
 pub use copies::CopySet;
-pub use fit::{FitResult, fit};
+pub use fit::{FitResult, PlacementDraws, fit, placements};
 pub use fragmentation::{CountedGroups, FragmentationRow, fragmentation};
 pub use groups::NodeGroups;
 pub use placed::{GroupUse, JobUse, PlacementReport, PlacementSink, report};

@@ -20,6 +20,8 @@ pub struct PlacementSink {
     /// Time at which each JobSet was ready for the first time.
     ready_at: Vec<Option<SimTime>>,
     pods: Vec<Option<PlacedPod>>,
+    /// Number of JobSets with whose readiness the run ends; zero if it continues.
+    awaited: usize,
     stops: bool,
 }
 
@@ -47,6 +49,11 @@ impl PlacementSink {
     /// Creates a sink that stops the run at the first copy that is submitted before the previous one is ready.
     pub fn stopping(copy_size: usize) -> PlacementSink {
         PlacementSink { copy_size, ..PlacementSink::default() }
+    }
+
+    /// Creates a sink that stops the run as soon as the JobSets, of this number, are ready.
+    pub fn until_ready(awaited: usize) -> PlacementSink {
+        PlacementSink { awaited, ..PlacementSink::default() }
     }
 
     /// Returns the time at which the JobSets of a copy were all ready.
@@ -101,6 +108,7 @@ impl RecordSink for PlacementSink {
             Body::JobSetCreated { jobset } => self.created(jobset),
             Body::AllReady { jobset, ready: true } => {
                 row_or_default(&mut self.ready_at, jobset.ix()).get_or_insert(record.at);
+                self.stops |= self.awaited > 0 && self.copy_ready_at(0, self.awaited).is_some();
             }
             Body::PodCreated { pod, job, index, .. } => {
                 *row_or_default(&mut self.pods, pod.ix()) = Some(PlacedPod { job, index, node: NodeId::NONE });
@@ -118,7 +126,7 @@ impl RecordSink for PlacementSink {
     }
 
     fn events_until_stop_check(&self, _: u64) -> u64 {
-        if self.copy_size > 0 { CHECK_EVERY } else { NO_STOP_CHECK }
+        if self.copy_size + self.awaited > 0 { CHECK_EVERY } else { NO_STOP_CHECK }
     }
 
     fn should_stop(&mut self, _: u64) -> bool {

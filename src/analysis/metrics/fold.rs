@@ -1,5 +1,6 @@
 //! All folds of one run combined in one sink.
 
+use super::admission::behind::name_heads;
 use super::admission::{AdmissionFold, AdmissionHistory};
 use super::events::EventFold;
 use super::nodes::NodeFold;
@@ -51,12 +52,14 @@ impl MetricFolds {
     }
 
     pub fn finish(self, scenario: &ScenarioSpec, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
+        let mut admission = self.admission.finish(scenario, names);
+        name_heads(&mut admission.job_sets, scenario);
         FoldedMetrics {
             restarts: self.restarts.finish(outcome, names),
             events: self.events,
             story: self.story,
             counted: self.counted,
-            admission: self.admission.finish(scenario, names),
+            admission,
             tables: self.tables,
         }
     }

@@ -2,14 +2,18 @@
 //!
 //! The sentences are those of the run's outcome and records; this module adds no interpretation.
 
+use super::change_trial::ChangeTrial;
 use super::levers::LeverSetting;
 use crate::admission::{RemedyRow, remedy_rows};
 use crate::metrics::RunView;
 use serde::Serialize;
+use sim_api::spec::kueue::QueueingStrategy;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::JobSetOutcome;
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
-use sim_kueue::verdict::{QueueState, VerdictKind, smallest_changes, try_admission};
+use sim_kueue::verdict::{
+    Additions, QueueChange, QueueState, Remedy, VerdictKind, smallest_changes, try_admission,
+};
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,28 +63,53 @@ pub fn without_quota(simulation: &SimulationInput, request: Option<JobSetId>) ->
 
 /// Tries to admit a JobSet in the state at the end of a run. Returns `None` if its Workload has quota, or would get it
 /// in the next cycle.
-pub fn pending_admission(simulation: &SimulationInput, jobset: JobSetId, end: SimTime) -> Option<PendingAdmission> {
+pub(super) fn pending_admission(trial: &ChangeTrial<'_>, end: SimTime) -> Option<PendingAdmission> {
+    let (simulation, key) = (trial.simulation, trial.jobset.ix());
     let scenario = simulation.scenario();
     let objects = scenario.kueue.as_ref()?;
-    without_quota(simulation, Some(jobset))?;
+    without_quota(simulation, Some(trial.jobset))?;
     let (existing, now) = simulation.existing_workloads(end);
+    let names = scenario.jobsets.iter().map(|submitted| submitted.jobset.name.clone());
     let state = QueueState {
         objects: objects.clone(),
         nodes: kueue_nodes(simulation.cluster(), objects),
         namespaces: kueue_namespaces(scenario, objects),
         workloads: simulation.workloads().into_iter().chain(existing.into_iter().map(Some)).collect(),
         now,
+        job_sets: names.enumerate().collect(),
     };
-    let verdict = try_admission(&state, jobset.ix())?;
+    let verdict = try_admission(&state, key)?;
     let VerdictKind::Pending(cause) = verdict.kind else { return None };
-    let remedies = smallest_changes(&state, jobset.ix());
+    let complete = |changes: &[QueueChange], _| Some(changes.to_vec());
+    let mut remedies = smallest_changes(&state, key, &[Additions::None], &complete);
+    let is_end = |remedy: &Remedy| remedy.changes.iter().any(|change| matches!(change, QueueChange::End { .. }));
+    remedies.retain(|remedy| is_end(remedy) || trial.run(&remedy.changes).is_some());
+    let mut rows = remedy_rows(&state, &remedies);
+    rows.extend(strict_order(trial, &state, &remedies));
     Some(PendingAdmission {
         cause: cause.as_str(),
         reason: verdict.reason,
         message: verdict.message,
         ahead: verdict.ahead.len(),
-        smallest_changes: remedy_rows(&state, &remedies),
+        smallest_changes: rows,
     })
+}
+
+/// Returns the strict order of a BestEffortFIFO queue if it would have admitted the JobSet later: smaller ones then
+/// do not pass it.
+fn strict_order(trial: &ChangeTrial<'_>, state: &QueueState, known: &[Remedy]) -> Option<RemedyRow> {
+    let name = state.cluster_queue(state.workload(trial.jobset.ix())?)?;
+    let queue = state.objects.cluster_queues.iter().find(|queue| queue.name == name)?;
+    let strategy = QueueingStrategy::StrictFifo;
+    let change = QueueChange::Strategy { cluster_queue: name.to_owned(), strategy };
+    let is_known = known.iter().any(|remedy| remedy.changes == [change.clone()]);
+    if queue.queueing_strategy == strategy || is_known {
+        return None;
+    }
+    let wait = trial.run(std::slice::from_ref(&change))?;
+    let remedy = Remedy { changes: vec![change], preempted: Vec::new() };
+    let row = remedy_rows(state, &[remedy]).into_iter().next()?;
+    Some(RemedyRow { wait: Some(wait), ..row })
 }
 
 /// Returns the condition that blocks a JobSet at the end of its run, if there is one.

@@ -3,6 +3,7 @@
 
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet};
+use super::change_trial::ChangeTrial;
 use super::facts::RunFacts;
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
@@ -131,7 +132,11 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let jobset = matching.target.jobset();
     let mut answer = case.answer(load, matching)?;
     if let Some(blocked) = &mut answer.blocked {
-        blocked.admission = blocked::pending_admission(&simulation, jobset, case.replication.outcome.end);
+        let run = case.run();
+        let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
+        let end = run.outcome.end;
+        let trial = ChangeTrial { simulation: &simulation, seed, jobset, from: wait.unwrap_or(end) };
+        blocked.admission = blocked::pending_admission(&trial, end);
     }
     Ok(answer)
 }

@@ -4,6 +4,7 @@
 //! Every what-if is a separate run, never an estimate. Must never depend on the command line.
 
 pub mod blocked;
+mod change_trial;
 mod edits;
 mod edits_cluster;
 pub mod explain;

@@ -9,7 +9,12 @@ use crate::requests::{RequestAnswer, RequestEntry};
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{Duration, JobSetId};
 use sim_kueue::control::{Patch, PatchKind};
+use sim_kueue::cycle::CycleProgress;
 use std::collections::BTreeMap;
+
+/// Number of cycles after which the queues rest if cycles only change conditions of pending Workloads. Kueue would
+/// continue: the head of a StrictFIFO queue returns to it at once, with messages about other flavors in turn.
+const REPEATED_MAX: usize = 1_000;
 
 #[derive(Clone, Default)]
 pub(super) struct Cycles {
@@ -19,6 +24,7 @@ pub(super) struct Cycles {
     unchanged: usize,
     /// Number of such cycles after which the queues only repeat themselves until something changes.
     rest_after: usize,
+    progress: CycleProgress,
     patches: Vec<Option<Patch>>,
     /// Requests other than admissions without a response. The next cycle waits for them.
     unanswered: u32,
@@ -35,6 +41,16 @@ impl Cycles {
 
     pub fn state_changed(&mut self) {
         self.unchanged = 0;
+        self.progress = CycleProgress::default();
+    }
+
+    /// Follows a change of a Workload; `is_pending_text` if only the condition of a pending one changed.
+    pub fn workload_changed(&mut self, is_pending_text: bool) {
+        if is_pending_text {
+            self.unchanged = 0;
+        } else {
+            self.state_changed();
+        }
     }
 
     pub fn workload_observed(&mut self, jobset: JobSetId, version: u32) {
@@ -44,7 +60,8 @@ impl Cycles {
     }
 
     fn is_blocked(&self) -> bool {
-        self.is_scheduled || self.unanswered > 0 || !self.unobserved.is_empty() || self.unchanged >= self.rest_after
+        let repeats = self.unchanged >= self.rest_after || self.progress.idle_cycles() >= REPEATED_MAX;
+        self.is_scheduled || self.unanswered > 0 || !self.unobserved.is_empty() || repeats
     }
 
     fn next_pause(&mut self, has_admitted: bool) {
@@ -69,8 +86,9 @@ impl KueueController {
             self.update_topology(objects);
         }
         let patches = self.manager().run_cycle(now);
-        let (mut has_sent, mut has_admitted) = (false, false);
+        let (mut has_sent, mut has_admitted, mut has_progress) = (false, false, false);
         for patch in patches {
+            has_progress |= self.manager().workload(patch.key).is_some_and(|w| patch.changes_usage(w));
             if let Some(index) = existing::index_of(patch.key) {
                 let has_changed = self.change_existing(ctx, index, &patch);
                 has_sent |= has_changed;
@@ -91,6 +109,8 @@ impl KueueController {
             }
         }
         self.cycles.unchanged = if has_sent { 0 } else { self.cycles.unchanged + 1 };
+        let active = self.manager().active_len();
+        self.cycles.progress.note(has_progress, active);
         self.cycles.next_pause(has_admitted);
         self.reconcile_bypassed(ctx);
         self.queues_changed(ctx);

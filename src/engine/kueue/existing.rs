@@ -6,6 +6,7 @@
 
 use super::KueueController;
 use super::nodes::placed_requests;
+use super::workloads::differs_in_pending_text;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
@@ -297,6 +298,11 @@ impl KueueController {
         }
     }
 
+    /// Returns namespace and name of the Workload.
+    pub(super) fn existing_text(&self, index: usize) -> &str {
+        &self.existing.rows[index].name
+    }
+
     /// Stores a new state, records what changed, and updates the queues.
     fn store_existing(&mut self, ctx: &mut EngineContext<'_>, index: usize, new: Workload) {
         let (new, now) = (Arc::new(new), self.time(ctx));
@@ -309,8 +315,8 @@ impl KueueController {
             ctx.emit(Body::ExistingCondition { workload, kind, status, reason, message });
         }
         self.record_existing_quota(ctx, index, (Some(&old), Some(&new)));
+        self.cycles.workload_changed(differs_in_pending_text(&old, &new));
         self.manager().workload_changed(FIRST_KEY + index, new, now);
-        self.cycles.state_changed();
     }
 
     fn record_existing_quota(

@@ -295,8 +295,14 @@ fn name_workload(workload: &mut Workload, prebuilt: Option<&str>) {
     };
     (workload.uid, workload.job_uid) = (uid("Workload"), uid("JobSet"));
     if prebuilt.is_none() {
-        workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
+        workload.name = workload_name(&workload.namespace, &workload.name);
     }
+}
+
+/// Returns the name of the Workload of a JobSet.
+pub fn workload_name(namespace: &str, jobset: &str) -> String {
+    let uid = |n: u8| fnv1a(format!("JobSet/{namespace}/{jobset}/{n}").bytes());
+    format!("jobset-{jobset}-{:05x}", uid(0) >> 44)
 }
 
 const CREATION: &str = "creates no Workload for it";

@@ -20,9 +20,9 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
 use cycle::Cycles;
 use existing::ExistingWorkloads;
-pub use jobsets::describe_error;
+pub use jobsets::{describe_error, workload_name};
 use nodes::NodeCache;
-pub use nodes::topology_nodes;
+pub use nodes::{placed_requests, topology_nodes};
 use placed_pods::PodCache;
 pub use pod_sets::started;
 use rows::ManagedJobSet;
@@ -30,7 +30,8 @@ use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::control::{Manager, REQUEUE_DELAY};
-use sim_kueue::workload::{CheckStatus, ConditionType, Workload};
+use sim_kueue::verdict::behind_message;
+use sim_kueue::workload::{CheckStatus, ConditionType, Workload, WorkloadKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
@@ -149,7 +150,23 @@ impl KueueController {
         let Some(workload) = &stored.workload else {
             return Some(error.unwrap_or_else(|| "Kueue has not created its Workload".to_owned()));
         };
-        error.or_else(|| pending_reason(workload, ctx.scenario.kueue.as_ref()?))
+        if error.is_some() {
+            return error;
+        }
+        let behind = self.manager.as_ref()?.waits_behind(jobset.ix()).filter(|_| is_untried(workload));
+        let head = behind.and_then(|head| self.describe_workload(ctx, head));
+        let reason = pending_reason(workload, ctx.scenario.kueue.as_ref()?)?;
+        Some(head.map_or_else(|| reason.clone(), |head| format!("{reason}: {}", behind_message(&head))))
+    }
+
+    /// Returns the name of a Workload for messages, with that of its JobSet.
+    fn describe_workload(&self, ctx: &EngineContext<'_>, key: WorkloadKey) -> Option<String> {
+        if let Some(index) = existing::index_of(key) {
+            return Some(format!("Workload {}", self.existing_text(index)));
+        }
+        let stored = ctx.store.jobsets.get(key)?;
+        let workload = stored.workload.as_ref()?;
+        Some(format!("Workload {}/{} of JobSet {}", workload.namespace, workload.name, stored.spec.name))
     }
 
     /// Returns whether pods and Nodes matter to Kueue.
@@ -277,6 +294,11 @@ fn pending_check(queue: &str, name: &str, objects: &KueueObjects) -> String {
         ),
     };
     format!("its Workload has quota in LocalQueue {queue} and waits for AdmissionCheck {name}: {who}")
+}
+
+/// Returns whether no scheduling cycle has tried a Workload.
+fn is_untried(workload: &Workload) -> bool {
+    workload.active && workload.condition(ConditionType::QuotaReserved).is_none()
 }
 
 /// Returns the labels of all namespaces with JobSets or LocalQueues.

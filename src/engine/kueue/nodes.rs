@@ -82,7 +82,7 @@ pub(super) struct HeldByOthers {
 }
 
 /// Returns the requests of the pods of a topology assignment, by node.
-pub(super) fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
+pub fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
     let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
     for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
         let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);

@@ -8,6 +8,7 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_base::{Duration, JobSetId, SimTime};
+use sim_kueue::workload::{ConditionType, Workload};
 
 impl KueueController {
     /// The caches and queues receive the newest state of a Workload.
@@ -15,7 +16,9 @@ impl KueueController {
         let (key, now) = (jobset.ix(), self.time(ctx));
         self.take_over(ctx, jobset, now);
         let row = self.row(jobset);
+        let old = row.workload.clone();
         let observed = row.update_workload(&ctx.store.jobsets[key]);
+        let is_pending_text = old.zip(observed.clone()).is_some_and(|(old, new)| differs_in_pending_text(&old, &new));
         match observed {
             // The scheduler already counts the admission, which this state does not contain yet.
             Some(new) if row.is_assumed && !new.has_reservation() => {}
@@ -29,7 +32,7 @@ impl KueueController {
             }
         }
         self.cycles.workload_observed(jobset, self.rows[key].workload_version);
-        self.cycles.state_changed();
+        self.cycles.workload_changed(is_pending_text);
         self.begin_checks(ctx, jobset);
         self.reconcile_workload(ctx, jobset);
         self.reconcile_jobset(ctx, jobset);
@@ -96,4 +99,14 @@ impl KueueController {
         self.rows[jobset.ix()].written.1 = ctx.store.jobsets[jobset.ix()].workload_version;
         self.reconcile_workload(ctx, jobset);
     }
+}
+
+/// Returns whether two states of a pending Workload differ in its condition QuotaReserved at most.
+pub(super) fn differs_in_pending_text(old: &Workload, new: &Workload) -> bool {
+    let without = |workload: &Workload| {
+        let mut other = workload.clone();
+        other.status.remove(ConditionType::QuotaReserved);
+        other
+    };
+    !old.has_reservation() && !new.has_reservation() && without(old) == without(new)
 }

@@ -15,9 +15,8 @@ const DEPTH_MAX: usize = 64;
 /// Stack size of the parsing thread in bytes. The parser recurses for each level, with 4 KiB per level in a release
 /// build and 36 KiB without optimization. At the maximum depth this exceeds the 2 MiB of a default thread.
 const STACK_BYTES: usize = DEPTH_MAX * (128 << 10);
-/// Maximum number of values. Each takes 55 bytes and 1 µs; a dump of 5,000 nodes with complete kubelet status has
-/// fewer.
-const NODES_MAX: usize = 2_000_000;
+/// Maximum number of values. Each takes 55 bytes and 1 µs; a dump of 100,000 Workloads has 6 million.
+const NODES_MAX: usize = 10_000_000;
 /// Maximum number of values added by aliases. Configuration files need a few hundred.
 const ALIAS_NODES_MAX: usize = 200_000;
 

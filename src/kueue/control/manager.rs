@@ -330,6 +330,17 @@ impl Manager {
         self.second_passes.has_ready() || queues.any(|queue| queue.is_active)
     }
 
+    /// Returns the number of Workloads that wait for a cycle.
+    pub fn active_len(&self) -> usize {
+        self.with_active.iter().map(|index| self.pending[*index].active_len()).sum()
+    }
+
+    /// Returns the head of a StrictFIFO ClusterQueue behind which a Workload waits.
+    pub fn waits_behind(&self, key: WorkloadKey) -> Option<WorkloadKey> {
+        let queue = *self.waiting.get(&key)?;
+        self.pending[queue].head_before(key)
+    }
+
     /// Takes the Workloads for a cycle.
     fn take_heads(&mut self) -> Vec<Head> {
         self.passes_in_cycle = self.second_passes.take_ready();

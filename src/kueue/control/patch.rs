@@ -59,4 +59,13 @@ impl Patch {
         }
         (new != *workload).then_some(new)
     }
+
+    /// Returns whether the patch changes more than the condition of a pending Workload.
+    pub fn changes_usage(&self, old: &Workload) -> bool {
+        match &self.kind {
+            PatchKind::Preempt { .. } | PatchKind::Evict { .. } => !old.is_evicted(),
+            PatchKind::Admit { .. } => true,
+            PatchKind::Pending { .. } => old.has_reservation(),
+        }
+    }
 }

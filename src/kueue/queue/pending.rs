@@ -89,6 +89,18 @@ impl PendingQueue {
         !self.active.is_empty()
     }
 
+    /// Returns the number of active Workloads.
+    pub fn active_len(&self) -> usize {
+        self.active.len()
+    }
+
+    /// Returns the Workload that blocks an active one, because the queue is StrictFIFO.
+    pub fn head_before(&self, key: WorkloadKey) -> Option<WorkloadKey> {
+        let is_blocked = self.strategy == QueueingStrategy::StrictFifo && self.active.contains_key(&key);
+        let head = self.ranks.first().filter(|_| is_blocked)?.key;
+        (head != key).then_some(head)
+    }
+
     pub fn contains(&self, key: WorkloadKey) -> bool {
         self.active.contains_key(&key) || self.inadmissible.contains_key(&key)
     }

@@ -3,10 +3,10 @@
 use super::state::QueueState;
 use crate::amount::Amount;
 use crate::requests::Name;
-use crate::tas::{LevelRequest, TasNode};
+use crate::tas::{LevelRequest, SliceConstraint, TasNode};
 use crate::workload::{Workload, WorkloadKey};
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::kueue::{ResourceQuota, StopPolicy};
+use sim_api::spec::kueue::{KueueObjects, QueueingStrategy, ResourceQuota, StopPolicy, WorkloadPriorityClass};
 use sim_api::spec::{TaintSpec, TolerationSpec};
 
 /// One change. The texts of all changes are imperative sentences without a period.
@@ -49,6 +49,10 @@ pub enum QueueChange {
         class: String,
         value: i32,
     },
+    /// A WorkloadPriorityClass that does not exist yet.
+    NewPriority {
+        value: i32,
+    },
     /// The end of a Workload with a reservation, or the removal of a pending one.
     End {
         key: WorkloadKey,
@@ -65,6 +69,16 @@ pub enum QueueChange {
     ResumeClusterQueue {
         name: String,
     },
+    Strategy {
+        cluster_queue: String,
+        strategy: QueueingStrategy,
+    },
+    /// Nodes that take no more pods: the rest of a domain that cannot hold all pods of a Job.
+    Cordon {
+        level: String,
+        domain: String,
+        nodes: Vec<String>,
+    },
     /// Free nodes like an existing one, in one domain of a level.
     FreeNodes {
         like: Box<TasNode>,
@@ -77,22 +91,86 @@ pub enum QueueChange {
         from: String,
         to: LevelRequest,
     },
+    /// Groups of pods that must be together, instead of all pods of the pod set.
+    Slices {
+        pod_set: String,
+        level: String,
+        size: u32,
+    },
 }
 
+/// Name of the class of [`QueueChange::NewPriority`].
+pub const NEW_CLASS: &str = "higher";
+
 impl QueueChange {
-    /// Applies the change to a state.
-    pub fn apply(&self, state: &mut QueueState, key: WorkloadKey) {
+    /// Returns the name of the kind of change, and its size in the unit of the resource or in objects.
+    pub fn size(&self) -> (&'static str, f64) {
+        let difference = |from: &u32, to: &u32| f64::from(from.abs_diff(*to));
+        let units = |by: &Amount, resource: &Name| by.milli(resource) as f64 / 1000.0;
+        match self {
+            QueueChange::NominalQuota { by, resource, .. } => ("nominalQuota", units(by, resource)),
+            QueueChange::BorrowingLimit { by, resource, .. } => ("borrowingLimit", units(by, resource)),
+            QueueChange::Replicas { from, to, .. } => ("replicas", difference(from, to)),
+            QueueChange::Pods { from, to, .. } => ("pods", difference(from, to)),
+            QueueChange::Toleration { .. } => ("toleration", 1.0),
+            QueueChange::NodeSelector { .. } => ("nodeSelector", 1.0),
+            QueueChange::Priority { value, .. } | QueueChange::NewPriority { value } => ("priority", f64::from(*value)),
+            QueueChange::End { .. } => ("workloads", 1.0),
+            QueueChange::UseQueue { .. } => ("localQueue", 1.0),
+            QueueChange::ResumeLocalQueue { .. } | QueueChange::ResumeClusterQueue { .. } => ("stopPolicy", 1.0),
+            QueueChange::Strategy { .. } => ("queueingStrategy", 1.0),
+            QueueChange::Cordon { nodes, .. } => ("cordonedNodes", nodes.len() as f64),
+            QueueChange::FreeNodes { count, .. } => ("freeNodes", f64::from(*count)),
+            QueueChange::TopologyLevel { .. } => ("topologyLevel", 1.0),
+            QueueChange::Slices { size, .. } => ("sliceSize", f64::from(*size)),
+        }
+    }
+
+    /// Applies the change to the objects of Kueue; other changes have no effect.
+    pub fn apply_to_objects(&self, objects: &mut KueueObjects) {
         match self {
             QueueChange::NominalQuota { cluster_queue, flavor, resource, by } => {
-                edit_quota(state, (cluster_queue, flavor, resource), |quota| {
+                edit_quota(objects, (cluster_queue, flavor, resource), |quota| {
                     quota.nominal = quota.nominal.saturating_add(by.milli(resource));
                 });
             }
             QueueChange::BorrowingLimit { cluster_queue, flavor, resource, by } => {
-                edit_quota(state, (cluster_queue, flavor, resource), |quota| {
+                edit_quota(objects, (cluster_queue, flavor, resource), |quota| {
                     quota.borrowing_limit = quota.borrowing_limit.map(|limit| limit.saturating_add(by.milli(resource)));
                 });
             }
+            QueueChange::NewPriority { value } => {
+                let class = WorkloadPriorityClass { name: NEW_CLASS.to_owned(), value: *value };
+                objects.priority_classes.push(class);
+            }
+            QueueChange::ResumeLocalQueue { namespace, name } => {
+                let mut queues = objects.local_queues.iter_mut();
+                if let Some(queue) = queues.find(|queue| queue.namespace == *namespace && queue.name == *name) {
+                    queue.stop_policy = StopPolicy::None;
+                }
+            }
+            QueueChange::ResumeClusterQueue { name } => {
+                if let Some(queue) = objects.cluster_queues.iter_mut().find(|queue| queue.name == *name) {
+                    queue.stop_policy = StopPolicy::None;
+                }
+            }
+            QueueChange::Strategy { cluster_queue, strategy } => {
+                if let Some(queue) = objects.cluster_queues.iter_mut().find(|queue| queue.name == *cluster_queue) {
+                    queue.queueing_strategy = *strategy;
+                }
+            }
+            _ => {}
+        }
+    }
+    /// Applies the change to a state.
+    pub fn apply(&self, state: &mut QueueState, key: WorkloadKey) {
+        self.apply_to_objects(&mut state.objects);
+        match self {
+            QueueChange::NominalQuota { .. }
+            | QueueChange::BorrowingLimit { .. }
+            | QueueChange::ResumeLocalQueue { .. }
+            | QueueChange::ResumeClusterQueue { .. }
+            | QueueChange::Strategy { .. } => {}
             QueueChange::Replicas { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
             QueueChange::Pods { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
             QueueChange::Toleration { pod_set, taint } => state.edit(key, |w| {
@@ -101,19 +179,14 @@ impl QueueChange {
             QueueChange::NodeSelector { pod_set, key: label, value } => state.edit(key, |w| {
                 edit_pod_set(w, pod_set, |spec| drop(spec.node_selector.insert(label.clone(), value.clone())));
             }),
-            QueueChange::Priority { value, .. } => state.edit(key, |w| w.priority = *value),
+            QueueChange::Priority { value, .. } | QueueChange::NewPriority { value } => {
+                state.edit(key, |w| w.priority = *value);
+            }
             QueueChange::End { key: other, .. } => state.workloads[*other] = None,
             QueueChange::UseQueue { local_queue } => state.edit(key, |w| w.queue.clone_from(local_queue)),
-            QueueChange::ResumeLocalQueue { namespace, name } => {
-                let mut queues = state.objects.local_queues.iter_mut();
-                if let Some(queue) = queues.find(|queue| queue.namespace == *namespace && queue.name == *name) {
-                    queue.stop_policy = StopPolicy::None;
-                }
-            }
-            QueueChange::ResumeClusterQueue { name } => {
-                if let Some(queue) = state.objects.cluster_queues.iter_mut().find(|queue| queue.name == *name) {
-                    queue.stop_policy = StopPolicy::None;
-                }
+            QueueChange::Cordon { nodes, .. } => {
+                let cordoned = state.nodes.iter_mut().filter(|node| nodes.contains(&node.name));
+                cordoned.for_each(|node| node.is_unschedulable = true);
             }
             QueueChange::FreeNodes { like, count, .. } => {
                 state.nodes.extend((0..*count).map(|number| copy_of(like, number)));
@@ -122,6 +195,14 @@ impl QueueChange {
                 edit_pod_sets(w, pod_set, |set| {
                     if let Some(request) = &mut set.topology {
                         request.level = Some(to.clone());
+                    }
+                });
+            }),
+            QueueChange::Slices { pod_set, level, size } => state.edit(key, |w| {
+                edit_pod_sets(w, pod_set, |set| {
+                    if let Some(request) = &mut set.topology {
+                        let slice = SliceConstraint { topology: level.clone(), size: *size };
+                        (request.level, request.slices, request.group) = (None, vec![slice], None);
                     }
                 });
             }),
@@ -159,6 +240,11 @@ impl std::fmt::Display for QueueChange {
             QueueChange::Priority { class, value } => {
                 write!(f, "set the label kueue.x-k8s.io/priority-class: {class} (priority {value})")
             }
+            QueueChange::NewPriority { value } => write!(
+                f,
+                "create a WorkloadPriorityClass with value {value} and set it in the label \
+                 kueue.x-k8s.io/priority-class"
+            ),
             QueueChange::End { name, is_pending: false, .. } => write!(f, "wait for the end of {name}"),
             QueueChange::End { name, is_pending: true, .. } => write!(f, "remove {name} from the queue"),
             QueueChange::UseQueue { local_queue } => {
@@ -168,6 +254,22 @@ impl std::fmt::Display for QueueChange {
                 write!(f, "set stopPolicy: None of LocalQueue {namespace}/{name}")
             }
             QueueChange::ResumeClusterQueue { name } => write!(f, "set stopPolicy: None of ClusterQueue {name}"),
+            QueueChange::Strategy { cluster_queue, strategy } => {
+                let strategy = match strategy {
+                    QueueingStrategy::StrictFifo => "StrictFIFO",
+                    QueueingStrategy::BestEffortFifo => "BestEffortFIFO",
+                };
+                write!(f, "set queueingStrategy: {strategy} of ClusterQueue {cluster_queue}")
+            }
+            QueueChange::Cordon { level, domain, nodes } => {
+                let plural = if nodes.len() == 1 { "node" } else { "nodes" };
+                write!(f, "cordon the other {} {plural} of {level}={domain}", nodes.len())
+            }
+            QueueChange::Slices { pod_set, level, size } => write!(
+                f,
+                "replace podset-required-topology by podset-slice-required-topology: {level} with \
+                 podset-slice-size: {size} in replicatedJob {pod_set}"
+            ),
             QueueChange::FreeNodes { level, domain, count, .. } => {
                 let nodes = if *count == 1 { "node" } else { "nodes" };
                 if domain.is_empty() {
@@ -188,9 +290,9 @@ impl std::fmt::Display for QueueChange {
 }
 
 fn edit_quota(
-    state: &mut QueueState, (queue, flavor, resource): (&str, &str, &str), change: impl Fn(&mut ResourceQuota),
+    objects: &mut KueueObjects, (queue, flavor, resource): (&str, &str, &str), change: impl Fn(&mut ResourceQuota),
 ) {
-    let queues = state.objects.cluster_queues.iter_mut().filter(|q| q.name == queue);
+    let queues = objects.cluster_queues.iter_mut().filter(|q| q.name == queue);
     let flavors = queues.flat_map(|q| &mut q.resource_groups).flat_map(|g| &mut g.flavors);
     let quotas = flavors.filter(|f| f.name == flavor).flat_map(|f| &mut f.resources);
     quotas.filter(|quota| quota.name == resource).for_each(change);

@@ -10,8 +10,8 @@ use crate::workload::{ConditionType, WorkloadKey};
 use sim_base::{Duration, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of steps of one forecast, each with an admission, an end or a retry.
-const STEPS_MAX: usize = 1_000_000;
+/// Maximum number of steps of one forecast per Workload, each with an admission, an end or a retry.
+const STEPS_PER_WORKLOAD: usize = 1_000;
 
 /// Run times of Workloads.
 pub trait RunTimes {
@@ -19,28 +19,38 @@ pub trait RunTimes {
     fn run_time(&mut self, key: WorkloadKey, nth: u32, elapsed: Duration) -> Duration;
 }
 
-/// Returns the time until the Workload gets quota, or `None` if it gets none before `limit`.
+/// Outcome of one forecast.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ForecastWait {
+    Reserved(Duration),
+    /// No quota before the limit.
+    Beyond,
+    /// Workloads preempted each other until the maximum number of steps.
+    DidNotSettle,
+}
+
+/// Returns the time until the Workload gets quota, if it gets it before `limit`.
 pub fn forecast_wait(
     state: &QueueState, key: WorkloadKey, limit: Duration, times: &mut dyn RunTimes,
-) -> Option<Duration> {
+) -> ForecastWait {
     let mut forecast = Forecast {
-        trial: AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new() },
+        trial: AdmissionTrial::new(state, Some(key)),
         ends: BTreeSet::new(),
         running: BTreeMap::new(),
         runs: BTreeMap::new(),
     };
     forecast.start_running(state, times);
-    for _ in 0..STEPS_MAX {
-        forecast.trial.run_cycles(state);
+    for _ in 0..STEPS_PER_WORKLOAD.saturating_mul(state.workloads.len() + 1) {
+        forecast.trial.run_cycles();
         if forecast.trial.has_quota() {
-            return Some(forecast.trial.now.since(state.now));
+            return ForecastWait::Reserved(forecast.trial.now.since(state.now));
         }
         forecast.note_admissions(state, times);
         if !forecast.advance(state) || forecast.trial.now.since(state.now) > limit {
-            return None;
+            return ForecastWait::Beyond;
         }
     }
-    None
+    ForecastWait::DidNotSettle
 }
 
 struct Forecast {

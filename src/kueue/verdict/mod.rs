@@ -15,26 +15,68 @@ mod waiting;
 
 use crate::workload::WorkloadKey;
 use case::PendingCase;
-pub use case::Remedy;
-pub use change::QueueChange;
-pub use forecast::{RunTimes, forecast_wait};
+pub use case::{Additions, Completion, Remedy};
+pub use change::{NEW_CLASS, QueueChange};
+pub use forecast::{ForecastWait, RunTimes, forecast_wait};
+pub use free_nodes::NodeDomain;
 
 pub use state::QueueState;
 pub use trial::{
-    AdmissionVerdict, BorrowedQuota, FlavorAttempt, PendingCause, PreemptedWorkload, VerdictKind, try_admission,
+    AdmissionVerdict, BorrowedQuota, FlavorAttempt, PendingCause, PreemptedWorkload, VerdictKind, behind_message,
+    settle, submit, try_admission,
 };
 
-/// Returns changes that would admit the Workload, each the smallest of its kind. They were tried one by one.
-pub fn smallest_changes(state: &QueueState, key: WorkloadKey) -> Vec<Remedy> {
-    let case = PendingCase { state, key };
+/// Returns changes that would admit the Workload, each the smallest of its kind. They were tried one by one, and
+/// `complete` tries those end to end with which the Workload has quota. Each kind is tried with each of `additions`.
+pub fn smallest_changes(
+    state: &QueueState, key: WorkloadKey, additions: &[Additions], complete: &Completion<'_>,
+) -> Vec<Remedy> {
     let mut remedies = Vec::new();
-    remedies.extend(waiting::resumed_queues(&case));
-    remedies.extend(pod_sets::smaller(&case));
-    remedies.extend(pod_sets::other_constraints(&case));
-    remedies.extend(waiting::higher_priority(&case));
-    remedies.extend(waiting::other_queue(&case));
-    remedies.extend(quota::more_quota(&case));
-    remedies.extend(free_nodes::more_nodes(&case, &[]));
-    remedies.extend(waiting::ended_workloads(&case));
-    remedies
+    for additions in additions.iter().copied() {
+        let case = PendingCase { state, key, complete, additions };
+        remedies.extend(waiting::resumed_queues(&case));
+        remedies.extend(pod_sets::smaller(&case));
+        remedies.extend(pod_sets::other_constraints(&case));
+        remedies.extend(waiting::higher_priority(&case));
+        remedies.extend(waiting::other_queue(&case));
+        remedies.extend(waiting::other_strategy(&case));
+        remedies.extend(quota::more_quota(&case));
+        remedies.extend(free_nodes::more_nodes(&case, &[], &free_nodes::requested_domains(&case)));
+        remedies.extend(waiting::ended_workloads(&case));
+    }
+    without_supersets(remedies)
+}
+
+/// Returns changes with which the pods of a Workload fit on the nodes, in a state in which it gets quota. `domains`
+/// are those in which more free nodes are tried.
+pub fn node_changes(
+    state: &QueueState, key: WorkloadKey, domains: &[NodeDomain], additions: &[Additions], complete: &Completion<'_>,
+) -> Vec<Remedy> {
+    let mut remedies = Vec::new();
+    for additions in additions.iter().copied() {
+        let case = PendingCase { state, key, complete, additions };
+        if let Some(remedy) = case.remedy(&[]).filter(|remedy| !remedy.changes.is_empty()) {
+            // All other kinds would contain a part of these additions.
+            remedies.push(remedy);
+            break;
+        }
+        remedies.extend(pod_sets::smaller(&case));
+        remedies.extend(pod_sets::other_constraints(&case));
+        remedies.extend(waiting::other_queue(&case));
+        remedies.extend(free_nodes::more_nodes(&case, &[], domains));
+        remedies.extend(waiting::ended_workloads(&case));
+    }
+    without_supersets(remedies)
+}
+
+/// Removes remedies that contain all changes of another one.
+fn without_supersets(remedies: Vec<Remedy>) -> Vec<Remedy> {
+    let contains = |all: &Remedy, part: &Remedy| part.changes.iter().all(|change| all.changes.contains(change));
+    let is_needless = |(at, remedy): (usize, &Remedy)| {
+        remedies.iter().enumerate().any(|(k, other)| {
+            k != at && contains(remedy, other) && (other.changes.len() < remedy.changes.len() || k < at)
+        })
+    };
+    let kept: Vec<bool> = remedies.iter().enumerate().map(|pair| !is_needless(pair)).collect();
+    remedies.into_iter().zip(kept).filter_map(|(remedy, kept)| kept.then_some(remedy)).collect()
 }

@@ -23,8 +23,7 @@ pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
             let pods = || QueueChange::Pods { pod_set: pod_set.clone(), from, to };
             vec![if has_jobs { replicas() } else { pods() }]
         };
-        let by = case.smallest(i64::from(from) - 1, fewer)?;
-        Some(Remedy { changes: fewer(by), preempted: Vec::new() })
+        case.smallest(i64::from(from) - 1, fewer).map(|(_, remedy)| remedy)
     };
     workload.pod_sets.iter().filter_map(of_pod_set).collect()
 }
@@ -35,13 +34,14 @@ pub(super) fn other_constraints(case: &PendingCase) -> Vec<Remedy> {
     let mut remedies: Vec<Remedy> = Vec::new();
     for flavor in case.state.objects.flavors.iter().filter(|flavor| is_in_queue(case, &flavor.name)) {
         let changes: Vec<QueueChange> = workload.pod_sets.iter().flat_map(|set| adapted(set, flavor)).collect();
-        let remedy = if changes.is_empty() { None } else { case.remedy(changes) };
+        let remedy = if changes.is_empty() { None } else { case.remedy(&changes) };
         remedies.extend(remedy);
     }
     let least = remedies.iter().map(|remedy| remedy.changes.len()).min();
     remedies.retain(|remedy| Some(remedy.changes.len()) == least);
     remedies.truncate(FLAVORS_MAX);
     remedies.extend(other_level(case, &workload.pod_sets));
+    remedies.extend(slices(case, &workload.pod_sets));
     remedies
 }
 
@@ -90,6 +90,19 @@ fn other_level(case: &PendingCase, pod_sets: &[PodSet]) -> Option<Remedy> {
             to: to.clone(),
         };
         let changes: Vec<QueueChange> = required.iter().map(change).collect();
-        case.admits(&changes).then(|| Remedy { changes, preempted: Vec::new() })
+        case.remedy(&changes)
     })
+}
+
+/// Returns slices of the pods of one Job, instead of a level that requires all Jobs in one domain.
+fn slices(case: &PendingCase, pod_sets: &[PodSet]) -> Option<Remedy> {
+    let change = |set: &PodSet| match set.topology.as_ref()?.level.as_ref()? {
+        LevelRequest::Required(level) if set.replicas > 1 => {
+            let (pod_set, level) = (set.name.clone(), level.clone());
+            Some(QueueChange::Slices { pod_set, level, size: set.count / set.replicas })
+        }
+        _ => None,
+    };
+    let changes: Vec<QueueChange> = pod_sets.iter().filter_map(change).collect();
+    if changes.is_empty() { None } else { case.remedy(&changes) }
 }

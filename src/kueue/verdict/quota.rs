@@ -3,34 +3,40 @@
 use super::case::{PendingCase, Remedy};
 use super::change::QueueChange;
 use super::free_nodes;
-use super::trial::{PendingCause, VerdictKind};
+use super::trial::{PendingCause, VerdictKind, run_trial};
 use crate::amount::Amount;
 use crate::flavors::affinity::untolerated_taint;
 use crate::requests::{FlavorResource, Name, Requests};
 use crate::snapshot::Snapshot;
-use crate::workload::{Info, PodSetRequests};
-use std::collections::BTreeMap;
+use crate::workload::{Info, PodSetRequests, WorkloadKey};
 
 /// Maximum number of combinations of flavors that are examined.
 const COMBINATIONS_MAX: usize = 64;
 
-/// Returns the smallest increases of the nominal quota or of the borrowing limit, in the flavors that need the least.
+/// Maximum number of increases that are tried until the Workload has quota.
+const INCREASES_MAX: usize = 32;
+
+/// Returns the smallest increases of the nominal quota and of the borrowing limit, in the flavors that need the least.
 pub(super) fn more_quota(case: &PendingCase) -> Vec<Remedy> {
-    let Some(requests) = FlavorRequests::new(case) else { return Vec::new() };
-    let mut found: Vec<(Vec<QueueChange>, Remedy)> = Vec::new();
-    for flavors in requests.combinations() {
-        let shortages = requests.shortages(&flavors);
-        if shortages.is_empty() {
-            continue;
-        }
-        found.extend(requests.remedy(case, requests.nominal(&shortages)).or_else(|| requests.ahead(case, &shortages)));
-    }
-    let size = |changes: &[QueueChange]| changes.len();
-    let mut best = found.into_iter().map(|(changes, remedy)| (size(&changes), remedy)).collect::<Vec<_>>();
-    best.sort_by_key(|(size, _)| *size);
-    let mut remedies: Vec<Remedy> = best.into_iter().map(|(_, remedy)| remedy).take(1).collect();
-    remedies.extend(requests.larger_limits(case));
-    remedies
+    let Some(requests) = FlavorRequests::new(case, case.key) else { return Vec::new() };
+    let best = |field: QuotaField| {
+        let combinations = requests.combinations();
+        let found = combinations.iter().filter_map(|flavors| requests.smallest_increase(case, flavors, field));
+        found.min_by_key(|(shortages, remedy)| {
+            let amounts: Vec<Amount> = shortages.iter().map(|shortage| shortage.missing).collect();
+            (remedy.changes.len(), amounts)
+        })
+    };
+    let has_parent = requests.snapshot.parent(requests.queue).is_some();
+    let limits = if has_parent { best(QuotaField::BorrowingLimit) } else { None };
+    best(QuotaField::Nominal).into_iter().chain(limits).map(|(_, remedy)| remedy).collect()
+}
+
+/// The field of a quota that is increased.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum QuotaField {
+    Nominal,
+    BorrowingLimit,
 }
 
 /// What a Workload requests of the groups of flavors of its ClusterQueue.
@@ -43,19 +49,19 @@ struct FlavorRequests {
 }
 
 /// A resource in a flavor and the missing amount.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 struct QuotaShortage {
     fr: FlavorResource,
     missing: Amount,
 }
 
 impl FlavorRequests {
-    fn new(case: &PendingCase) -> Option<FlavorRequests> {
-        let workload = case.state.workload(case.key)?;
+    fn new(case: &PendingCase, key: WorkloadKey) -> Option<FlavorRequests> {
+        let workload = case.state.workload(key)?;
         let manager = case.state.manager();
         let queue = manager.queue_of(workload)?;
         let snapshot = manager.cache.state.clone();
-        let info = Info::new(case.key, workload.clone(), queue, &manager.configuration.resources);
+        let info = Info::new(key, workload.clone(), queue, &manager.configuration.resources);
         let mut sum = Requests::default();
         info.requests.iter().for_each(|pod_set: &PodSetRequests| sum.add(&pod_set.requests));
         let spec = snapshot.queues[queue].spec.clone();
@@ -92,12 +98,13 @@ impl FlavorRequests {
         all
     }
 
-    fn shortages(&self, flavors: &[Name]) -> Vec<QuotaShortage> {
+    /// Returns the resources of which the state of a trial has too little left.
+    fn shortages(&self, flavors: &[Name], snapshot: &Snapshot) -> Vec<QuotaShortage> {
         let mut shortages = Vec::new();
         for ((requests, _), flavor) in self.groups.iter().zip(flavors) {
             for (resource, amount) in requests.iter() {
                 let fr = FlavorResource { flavor: flavor.clone(), resource: resource.clone() };
-                let missing = amount - self.snapshot.available(self.queue, &fr);
+                let missing = amount - snapshot.tree.available(self.queue, &fr);
                 if missing > Amount::ZERO {
                     shortages.push(QuotaShortage { fr, missing });
                 }
@@ -106,76 +113,86 @@ impl FlavorRequests {
         shortages
     }
 
-    fn nominal(&self, shortages: &[QuotaShortage]) -> Vec<QueueChange> {
-        let increase = |shortage: &QuotaShortage| QueueChange::NominalQuota {
-            cluster_queue: self.cluster_queue.clone(),
-            flavor: shortage.fr.flavor.clone(),
-            resource: shortage.fr.resource.clone(),
-            by: shortage.missing,
+    fn increases(&self, shortages: &[QuotaShortage], field: QuotaField) -> Vec<QueueChange> {
+        let increase = |shortage: &QuotaShortage| {
+            let (cluster_queue, by) = (self.cluster_queue.clone(), shortage.missing);
+            let (flavor, resource) = (shortage.fr.flavor.clone(), shortage.fr.resource.clone());
+            match field {
+                QuotaField::Nominal => QueueChange::NominalQuota { cluster_queue, flavor, resource, by },
+                QuotaField::BorrowingLimit => QueueChange::BorrowingLimit { cluster_queue, flavor, resource, by },
+            }
         };
-        shortages.iter().map(increase).collect()
+        shortages.iter().filter(|shortage| shortage.missing > Amount::ZERO).map(increase).collect()
     }
 
-    /// Returns the smallest increases if other pending Workloads take a part of them first.
-    fn ahead(&self, case: &PendingCase, shortages: &[QuotaShortage]) -> Option<(Vec<QueueChange>, Remedy)> {
-        let resources = &case.state.objects.configuration.resources;
-        let mut pending: BTreeMap<Name, Amount> = BTreeMap::new();
-        for (key, workload) in case.state.workloads.iter().enumerate() {
-            let Some(workload) = workload.as_ref().filter(|w| key != case.key && w.is_admissible()) else { continue };
-            let info = Info::new(key, workload.clone(), self.queue, resources);
-            for (resource, amount) in info.requests.iter().flat_map(|pod_set| pod_set.requests.iter()) {
-                *pending.entry(resource.clone()).or_default() += amount;
+    /// Returns the smallest increases with which the Workload gets these flavors. Each trial gives the amount that is
+    /// still missing after other Workloads have taken their part.
+    fn smallest_increase(
+        &self, case: &PendingCase, flavors: &[Name], field: QuotaField,
+    ) -> Option<(Vec<QuotaShortage>, Remedy)> {
+        let mut amounts: Vec<QuotaShortage> = Vec::new();
+        let mut unchanged: Option<Vec<QuotaShortage>> = None;
+        for _ in 0..INCREASES_MAX {
+            let state = case.with(&self.increases(&amounts, field));
+            let (verdict, trial) = run_trial(&state, case.key)?;
+            if verdict.is_admitted() {
+                break;
+            }
+            let snapshot = &trial.manager.cache.state;
+            let mut missing = self.shortages(flavors, snapshot);
+            if let Some(head) = verdict.behind.filter(|_| missing.is_empty()) {
+                missing = FlavorRequests::new(case, head)?.shortages(flavors, snapshot);
+            }
+            if missing.is_empty() || unchanged.as_ref() == Some(&missing) {
+                break;
+            }
+            let node = self.snapshot.node(self.queue);
+            for shortage in &missing {
+                if field == QuotaField::BorrowingLimit {
+                    node.quota(&shortage.fr).borrowing_limit?;
+                }
+                match amounts.iter_mut().find(|amount| amount.fr == shortage.fr) {
+                    Some(amount) => amount.missing += shortage.missing,
+                    None => amounts.push(shortage.clone()),
+                }
+            }
+            // A larger borrowing limit has no effect if the cohort has nothing left.
+            unchanged = (field == QuotaField::BorrowingLimit).then_some(missing);
+        }
+        if amounts.is_empty() {
+            return None;
+        }
+        let mut remedy = self.remedy(case, &self.increases(&amounts, field))?;
+        for at in 0..amounts.len() {
+            let with = |by: i64| {
+                let mut tried = amounts.clone();
+                tried[at].missing = Amount(by);
+                self.increases(&tried, field)
+            };
+            // Preemption may do with less.
+            let most = amounts[at].missing.0 - 1;
+            if let Some(smaller) = self.remedy(case, &with(most)) {
+                remedy = smaller;
+                let (mut low, mut high) = (-1, most);
+                while high - low > 1 {
+                    let middle = low + (high - low) / 2;
+                    match self.remedy(case, &with(middle)) {
+                        Some(smaller) => (high, remedy) = (middle, smaller),
+                        None => low = middle,
+                    }
+                }
+                amounts[at].missing = Amount(high);
             }
         }
-        let of = |resource: &Name| pending.get(resource).copied().unwrap_or_default();
-        let largest = |shortage: &QuotaShortage| QuotaShortage {
-            fr: shortage.fr.clone(),
-            missing: shortage.missing + of(&shortage.fr.resource),
-        };
-        let mut amounts: Vec<QuotaShortage> = shortages.iter().map(largest).collect();
-        for at in 0..amounts.len() {
-            let least = shortages[at].missing;
-            let with = |by: i64| {
-                let tried = amounts.iter().enumerate().map(|(k, amount)| QuotaShortage {
-                    fr: amount.fr.clone(),
-                    missing: if k == at { least + Amount(by) } else { amount.missing },
-                });
-                self.nominal(&tried.collect::<Vec<_>>())
-            };
-            let smallest = case.smallest((amounts[at].missing - least).0, with)?;
-            amounts[at].missing = least + Amount(smallest);
-        }
-        self.remedy(case, self.nominal(&amounts))
+        (!remedy.changes.is_empty()).then_some((amounts, remedy))
     }
 
     /// Tries increases. If topology is then the only restriction, free nodes are added.
-    fn remedy(&self, case: &PendingCase, changes: Vec<QueueChange>) -> Option<(Vec<QueueChange>, Remedy)> {
-        let verdict = case.verdict(&changes)?;
+    fn remedy(&self, case: &PendingCase, changes: &[QueueChange]) -> Option<Remedy> {
+        let verdict = case.verdict(changes)?;
         if verdict.kind == VerdictKind::Pending(PendingCause::Topology) {
-            let both = free_nodes::more_nodes(case, &changes)?;
-            return Some((both.changes.clone(), both));
+            return free_nodes::more_nodes(case, changes, &free_nodes::requested_domains(case));
         }
-        let remedy = Remedy { changes: changes.clone(), preempted: verdict.preempted.clone() };
-        verdict.is_admitted().then_some((changes, remedy))
-    }
-
-    /// Returns the smallest increase of one borrowing limit.
-    fn larger_limits(&self, case: &PendingCase) -> Option<Remedy> {
-        let node = self.snapshot.node(self.queue);
-        node.parent?;
-        self.combinations().iter().find_map(|flavors| {
-            let shortages = self.shortages(flavors);
-            let limit = |shortage: &QuotaShortage| {
-                node.quota(&shortage.fr).borrowing_limit?;
-                Some(QueueChange::BorrowingLimit {
-                    cluster_queue: self.cluster_queue.clone(),
-                    flavor: shortage.fr.flavor.clone(),
-                    resource: shortage.fr.resource.clone(),
-                    by: shortage.missing,
-                })
-            };
-            let changes: Vec<QueueChange> = shortages.iter().map(limit).collect::<Option<_>>()?;
-            case.admits(&changes).then(|| Remedy { changes, preempted: Vec::new() })
-        })
+        if verdict.is_admitted() { case.remedy(changes) } else { None }
     }
 }

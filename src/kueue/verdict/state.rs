@@ -18,6 +18,8 @@ pub struct QueueState {
     /// Workloads in order of creation. The index is the key; `None` is no longer there.
     pub workloads: Vec<Option<Arc<Workload>>>,
     pub now: SimTime,
+    /// Names of the JobSets of Workloads, as far as they are known.
+    pub job_sets: BTreeMap<WorkloadKey, String>,
 }
 
 impl QueueState {
@@ -36,6 +38,13 @@ impl QueueState {
 
     pub fn workload(&self, key: WorkloadKey) -> Option<&Arc<Workload>> {
         self.workloads.get(key)?.as_ref()
+    }
+
+    /// Returns the name of a Workload for messages, with that of its JobSet.
+    pub fn describe(&self, key: WorkloadKey) -> String {
+        let workload = self.workload(key).map_or(String::new(), |w| format!("{}/{}", w.namespace, w.name));
+        let owner = self.job_sets.get(&key).map_or(String::new(), |name| format!(" of JobSet {name}"));
+        format!("Workload {workload}{owner}")
     }
 
     /// Adds a Workload and returns its key.

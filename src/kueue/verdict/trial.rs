@@ -3,17 +3,19 @@
 use super::state::QueueState;
 use crate::amount::Amount;
 use crate::control::{JobView, Manager, PatchKind, REQUEUE_DELAY, reconcile_job, reconcile_workload};
-use crate::cycle::Entry;
+use crate::cycle::{CycleProgress, Entry, Outcome};
 use crate::flavors::AssignmentMode;
 use crate::flavors::assignment::PodSetAssignment;
 use crate::requests::{FlavorResource, Name};
 use crate::workload::{ConditionType, Workload, WorkloadKey, reasons};
+use sim_api::spec::kueue::StopPolicy;
 use sim_base::SimTime;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of rests of the queues in one trial. Each preemption and each return to the queue ends one.
 const RESTS_MAX: usize = 64;
+/// Reason of a trial that does not end.
+const DID_NOT_SETTLE: &str = "DidNotSettle";
 /// Maximum number of passes of the reconciler of Workloads; each changes one thing.
 const PASSES_MAX: usize = 8;
 
@@ -95,6 +97,8 @@ pub struct AdmissionVerdict {
     pub attempts: Vec<FlavorAttempt>,
     /// Other Workloads that the trial admitted first.
     pub admitted_first: Vec<WorkloadKey>,
+    /// The head of its StrictFIFO ClusterQueue, if that is another Workload.
+    pub behind: Option<WorkloadKey>,
     /// Pending Workloads of the same ClusterQueue that are ahead of this one.
     pub ahead: Vec<WorkloadKey>,
 }
@@ -108,85 +112,144 @@ impl AdmissionVerdict {
 /// Runs scheduling cycles until the Workload has quota or nothing changes. Preempted Workloads stop at once and return
 /// to their queues. Returns `None` if there is no such Workload.
 pub fn try_admission(state: &QueueState, key: WorkloadKey) -> Option<AdmissionVerdict> {
+    Some(run_trial(state, key)?.0)
+}
+
+/// Tries to admit a Workload and stores the state of all queues after the trial.
+pub fn submit(state: &mut QueueState, key: WorkloadKey) -> Option<AdmissionVerdict> {
+    let (verdict, trial) = run_trial(state, key)?;
+    trial.store(state);
+    state.workloads[key] = Some(verdict.workload.clone());
+    Some(verdict)
+}
+
+/// Runs scheduling cycles until nothing changes, and stores the state. Returns whether the queues settled.
+pub fn settle(state: &mut QueueState) -> bool {
+    let mut trial = AdmissionTrial::new(state, None);
+    let settled = trial.run(state.workloads.len());
+    trial.store(state);
+    settled
+}
+
+pub(super) fn run_trial(state: &QueueState, key: WorkloadKey) -> Option<(AdmissionVerdict, AdmissionTrial)> {
     let original = state.workload(key)?;
-    let mut trial = AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new() };
+    let mut trial = AdmissionTrial::new(state, Some(key));
     let ahead = ahead(state, key, &trial.manager);
-    trial.run(state);
-    let workload = trial.final_state(original);
+    let settled = trial.run(state.workloads.len());
+    let workload = trial.final_state(key, original);
     let kind = match (workload.is_admitted(), workload.has_reservation()) {
         (true, _) => VerdictKind::Admitted,
         (false, true) => VerdictKind::ChecksPending,
         (false, false) => VerdictKind::Pending(PendingCause::Queue),
     };
-    let alone = if kind == VerdictKind::Pending(PendingCause::Queue) { trial.alone() } else { None };
+    let alone = if kind == VerdictKind::Pending(PendingCause::Queue) { trial.alone(key) } else { None };
     let mut verdict = AdmissionVerdict {
         kind,
         reason: String::new(),
         message: String::new(),
         preempted: std::mem::take(&mut trial.preempted),
-        borrowed: trial.borrowed(&workload),
+        borrowed: trial.borrowed(key, &workload),
         attempts: alone.as_ref().map(attempts).unwrap_or_default(),
-        admitted_first: trial.admitted_first(state),
+        admitted_first: trial.admitted_first(key, state),
+        behind: trial.manager.waits_behind(key),
         ahead,
         workload,
     };
     verdict.explain(alone.as_ref());
-    Some(verdict)
+    if let Some(head) = verdict.behind.filter(|_| verdict.is_only_behind(alone.as_ref())) {
+        verdict.kind = VerdictKind::Pending(PendingCause::Queue);
+        reasons::PENDING_EVALUATION.clone_into(&mut verdict.reason);
+        verdict.message = behind_message(&state.describe(head));
+    }
+    if !settled && !verdict.is_admitted() {
+        verdict.kind = VerdictKind::Pending(PendingCause::Queue);
+        DID_NOT_SETTLE.clone_into(&mut verdict.reason);
+        verdict.message =
+            format!("the queues did not settle in {RESTS_MAX} rounds of preemptions and returns to the queue");
+    }
+    Some((verdict, trial))
+}
+
+/// Returns the message about a Workload that a StrictFIFO queue does not try because of its head.
+pub fn behind_message(head: &str) -> String {
+    format!("waits behind {head}, the head of a StrictFIFO ClusterQueue")
 }
 
 pub(super) struct AdmissionTrial {
     pub manager: Manager,
     pub now: SimTime,
-    pub key: WorkloadKey,
+    /// The trial ends when this Workload has quota.
+    key: Option<WorkloadKey>,
     pub preempted: Vec<PreemptedWorkload>,
+    /// Number of cycles without progress after which the queues only repeat themselves.
+    patience: usize,
 }
 
 impl AdmissionTrial {
-    fn run(&mut self, state: &QueueState) {
+    pub fn new(state: &QueueState, key: Option<WorkloadKey>) -> AdmissionTrial {
+        // The head of a StrictFIFO queue tries the flavors of each pod set in turn.
+        let groups = state.objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
+        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
+        let pod_sets = state.workloads.iter().flatten().map(|w| w.pod_sets.len()).max().unwrap_or(0);
+        let patience = 2 + 2 * flavors * pod_sets.max(1);
+        AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new(), patience }
+    }
+
+    /// Runs until the Workload has quota or the queues rest. Returns false if they do not.
+    fn run(&mut self, count: usize) -> bool {
         for _ in 0..RESTS_MAX {
-            self.run_cycles(state);
-            if self.manager.workload(self.key).is_none_or(|w| w.has_reservation()) {
-                return;
+            self.run_cycles();
+            if self.key.is_some_and(|key| self.manager.workload(key).is_none_or(|w| w.has_reservation())) {
+                return true;
             }
-            let has_stopped = self.stop_evicted(state.workloads.len());
+            let has_stopped = self.stop_evicted(count);
             let wakes = self.manager.take_wakes();
             if !has_stopped && wakes.is_empty() {
-                return;
+                return true;
             }
             self.now += REQUEUE_DELAY;
             wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
         }
+        false
     }
 
-    /// Runs cycles until the Workload has quota, or as many in a row change nothing as there are flavors to try.
-    pub fn run_cycles(&mut self, state: &QueueState) {
-        let groups = state.objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
-        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
-        let (mut unchanged, most) = (0, 2 + 2 * flavors);
-        while self.manager.has_heads() && unchanged < most {
-            unchanged += 1;
+    /// Runs cycles until the Workload has quota, or until cycles only repeat themselves. Ends in any case, because
+    /// evicted Workloads keep their quota here: each Workload is admitted and evicted at most once.
+    pub fn run_cycles(&mut self) {
+        let mut progress = CycleProgress::default();
+        while self.manager.has_heads() && progress.idle_cycles() < self.patience {
+            let mut has_changed = false;
             for patch in self.manager.run_cycle(self.now) {
                 if let PatchKind::Preempt { reason, preemptor, .. } = &patch.kind
-                    && *preemptor == self.key
+                    && Some(*preemptor) == self.key
                     && !self.preempted.iter().any(|target| target.key == patch.key)
                 {
                     self.preempted.push(PreemptedWorkload { key: patch.key, reason });
                 }
-                let old = self.manager.workload(patch.key).cloned();
-                if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
+                let Some(old) = self.manager.workload(patch.key).cloned() else { continue };
+                if let Some(new) = patch.apply(&old, self.now) {
+                    has_changed |= patch.changes_usage(&old);
                     self.manager.workload_changed(patch.key, Arc::new(new), self.now);
-                    unchanged = 0;
                 }
             }
-            if self.manager.workload(self.key).is_some_and(|w| w.has_reservation()) {
+            if self.has_quota() {
                 return;
             }
+            progress.note(has_changed, self.manager.active_len());
         }
+    }
+
+    /// Stores the Workloads of the trial.
+    fn store(&self, state: &mut QueueState) {
+        for (key, workload) in state.workloads.iter_mut().enumerate() {
+            *workload = self.manager.workload(key).cloned();
+        }
+        state.now = state.now.max(self.now);
     }
 
     /// Returns whether the Workload has quota.
     pub fn has_quota(&self) -> bool {
-        self.manager.workload(self.key).is_some_and(|w| w.has_reservation())
+        self.key.is_some_and(|key| self.manager.workload(key).is_some_and(|w| w.has_reservation()))
     }
 
     /// Frees the quota of evicted Workloads.
@@ -207,10 +270,10 @@ impl AdmissionTrial {
     }
 
     /// Returns the Workload with the conditions that its reconciler sets.
-    fn final_state(&self, original: &Arc<Workload>) -> Arc<Workload> {
-        let mut workload = self.manager.workload(self.key).unwrap_or(original).clone();
+    fn final_state(&self, key: WorkloadKey, original: &Arc<Workload>) -> Arc<Workload> {
+        let mut workload = self.manager.workload(key).unwrap_or(original).clone();
         for _ in 0..PASSES_MAX {
-            let view = self.manager.view(self.key, &workload);
+            let view = self.manager.view(key, &workload);
             match reconcile_workload(&workload, &view, &self.manager.configuration, self.now).workload {
                 Some(new) if new != *workload && !new.is_evicted() => workload = Arc::new(new),
                 _ => break,
@@ -220,17 +283,17 @@ impl AdmissionTrial {
     }
 
     /// Returns the attempt of the Workload without the others that wait.
-    fn alone(&self) -> Option<Entry> {
-        let queue = self.manager.queue_of(self.manager.workload(self.key)?)?;
+    fn alone(&self, key: WorkloadKey) -> Option<Entry> {
+        let queue = self.manager.queue_of(self.manager.workload(key)?)?;
         let is_active = self.manager.cache.state.queues[queue].is_active;
-        if is_active { self.manager.nominate_alone(self.key, self.now) } else { None }
+        if is_active { self.manager.nominate_alone(key, self.now) } else { None }
     }
 
-    fn borrowed(&self, workload: &Workload) -> Vec<BorrowedQuota> {
+    fn borrowed(&self, key: WorkloadKey, workload: &Workload) -> Vec<BorrowedQuota> {
         let state = &self.manager.cache.state;
         let queue = self.manager.queue_of(workload).filter(|_| workload.has_reservation());
         let Some(index) = queue.filter(|index| state.parent(*index).is_some()) else { return Vec::new() };
-        let Some(info) = state.queues[index].workloads.get(&self.key) else { return Vec::new() };
+        let Some(info) = state.queues[index].workloads.get(&key) else { return Vec::new() };
         let node = state.node(index);
         let beyond = |(fr, amount): (FlavorResource, Amount)| {
             let amount = (node.usage(&fr) - node.quota(&fr).nominal).min(amount);
@@ -239,10 +302,10 @@ impl AdmissionTrial {
         info.usage().into_iter().filter_map(beyond).collect()
     }
 
-    fn admitted_first(&self, state: &QueueState) -> Vec<WorkloadKey> {
+    fn admitted_first(&self, own: WorkloadKey, state: &QueueState) -> Vec<WorkloadKey> {
         let is_new = |key: &WorkloadKey| {
             let had = state.workload(*key).is_some_and(|w| w.has_reservation());
-            *key != self.key && !had && self.manager.workload(*key).is_some_and(|w| w.has_reservation())
+            *key != own && !had && self.manager.workload(*key).is_some_and(|w| w.has_reservation())
         };
         (0..state.workloads.len()).filter(is_new).collect()
     }
@@ -269,6 +332,14 @@ impl AdmissionVerdict {
             cause => cause,
         };
         self.kind = VerdictKind::Pending(cause);
+    }
+
+    /// Returns whether only the head of the queue is in the way: the Workload was never tried, or it would be admitted
+    /// alone.
+    fn is_only_behind(&self, alone: Option<&Entry>) -> bool {
+        let was_tried = self.workload.condition(ConditionType::QuotaReserved).is_some();
+        let fits = alone.is_some_and(|entry| matches!(entry.outcome, Outcome::Admit(_)));
+        !self.is_admitted() && (!was_tried || fits)
     }
 }
 
@@ -298,14 +369,8 @@ fn attempts(entry: &Entry) -> Vec<FlavorAttempt> {
 /// priority, or else an earlier time.
 fn ahead(state: &QueueState, key: WorkloadKey, manager: &Manager) -> Vec<WorkloadKey> {
     let Some(own) = state.workload(key) else { return Vec::new() };
-    let queue = state.cluster_queue(own);
-    let stopped: BTreeSet<&str> = state
-        .objects
-        .local_queues
-        .iter()
-        .filter(|local| local.stop_policy != sim_api::spec::kueue::StopPolicy::None)
-        .map(|local| local.name.as_str())
-        .collect();
+    let queue = manager.queue_of(own);
+    let is_stopped = |w: &Workload| manager.view(0, w).local != Some(StopPolicy::None);
     let timestamp = state.objects.configuration.wait_for_pods_ready.as_ref();
     let timestamp = timestamp.map(|config| config.requeuing.timestamp).unwrap_or_default();
     let usage = |w: &Workload| manager.local_queue_usage(manager.queue_of(w)?, w);
@@ -316,8 +381,8 @@ fn ahead(state: &QueueState, key: WorkloadKey, manager: &Manager) -> Vec<Workloa
     };
     let is_ahead = |(other, workload): &(WorkloadKey, &Arc<Workload>)| {
         workload.is_admissible()
-            && !stopped.contains(workload.queue.as_str())
-            && state.cluster_queue(workload) == queue
+            && manager.queue_of(workload) == queue
+            && !is_stopped(workload)
             && precedes(*other, workload)
     };
     let all = state.workloads.iter().enumerate().filter_map(|(key, w)| Some((key, w.as_ref()?)));

@@ -4,11 +4,14 @@ use super::case::{PendingCase, Remedy};
 use super::change::QueueChange;
 use crate::requests::FlavorAmounts;
 use crate::workload::{Info, Workload, WorkloadKey};
-use sim_api::spec::kueue::StopPolicy;
+use sim_api::spec::kueue::{QueueingStrategy, StopPolicy};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of Workloads whose end is tried one by one.
 const ENDS_MAX: usize = 100;
+/// Maximum number of priorities that are tried.
+const PRIORITIES_MAX: usize = 16;
 
 /// Returns the changes that start the stopped queues of the Workload.
 pub(super) fn resumed_queues(case: &PendingCase) -> Option<Remedy> {
@@ -25,7 +28,7 @@ pub(super) fn resumed_queues(case: &PendingCase) -> Option<Remedy> {
     if let Some(cluster) = cluster.filter(|queue| queue.stop_policy != StopPolicy::None) {
         changes.push(QueueChange::ResumeClusterQueue { name: cluster.name.clone() });
     }
-    if changes.is_empty() { None } else { case.remedy(changes) }
+    if changes.is_empty() { None } else { case.remedy(&changes) }
 }
 
 /// Returns the lowest higher priority class that admits the Workload.
@@ -34,9 +37,30 @@ pub(super) fn higher_priority(case: &PendingCase) -> Option<Remedy> {
     let mut classes: Vec<_> =
         case.state.objects.priority_classes.iter().filter(|class| class.value > workload.priority).collect();
     classes.sort_by_key(|class| (class.value, class.name.clone()));
-    classes
+    let existing = classes
         .into_iter()
-        .find_map(|class| case.remedy(vec![QueueChange::Priority { class: class.name.clone(), value: class.value }]))
+        .find_map(|class| case.remedy(&[QueueChange::Priority { class: class.name.clone(), value: class.value }]));
+    existing.or_else(|| new_priority(case, workload.priority))
+}
+
+/// Returns the lowest priority of a class to be created that admits the Workload: just above that of another Workload.
+fn new_priority(case: &PendingCase, current: i32) -> Option<Remedy> {
+    let others = case.state.workloads.iter().enumerate().filter(|(key, _)| *key != case.key);
+    let others = others.filter_map(|(_, w)| w.as_ref()).filter(|w| w.priority >= current && !w.is_finished());
+    let values: BTreeSet<i32> = others.filter_map(|w| w.priority.checked_add(1)).collect();
+    let mut values = values.into_iter().take(PRIORITIES_MAX);
+    values.find_map(|value| case.remedy(&[QueueChange::NewPriority { value }]))
+}
+
+/// Returns the other queueing strategy of the ClusterQueue if it admits the Workload.
+pub(super) fn other_strategy(case: &PendingCase) -> Option<Remedy> {
+    let name = case.state.cluster_queue(case.state.workload(case.key)?)?;
+    let queue = case.state.objects.cluster_queues.iter().find(|queue| queue.name == name)?;
+    let strategy = match queue.queueing_strategy {
+        QueueingStrategy::StrictFifo => QueueingStrategy::BestEffortFifo,
+        QueueingStrategy::BestEffortFifo => QueueingStrategy::StrictFifo,
+    };
+    case.remedy(&[QueueChange::Strategy { cluster_queue: name.to_owned(), strategy }])
 }
 
 /// Returns the first other LocalQueue of the namespace that admits the Workload.
@@ -46,10 +70,7 @@ pub(super) fn other_queue(case: &PendingCase) -> Option<Remedy> {
     let queues = case.state.objects.local_queues.iter();
     let mut others =
         queues.filter(|queue| queue.namespace == workload.namespace && Some(queue.cluster_queue.as_str()) != current);
-    others.find_map(|queue| {
-        let changes = vec![QueueChange::UseQueue { local_queue: queue.name.clone() }];
-        case.admits(&changes).then(|| Remedy { changes, preempted: Vec::new() })
-    })
+    others.find_map(|queue| case.remedy(&[QueueChange::UseQueue { local_queue: queue.name.clone() }]))
 }
 
 /// Returns the Workload whose end alone admits this one, of those the one with the least quota, or else the smallest
@@ -57,26 +78,21 @@ pub(super) fn other_queue(case: &PendingCase) -> Option<Remedy> {
 pub(super) fn ended_workloads(case: &PendingCase) -> Option<Remedy> {
     let mut candidates: Vec<(FlavorAmounts, QueueChange)> = all_others(case).collect();
     candidates.sort_by_key(|(usage, _)| usage.values().map(|amount| amount.0).max());
-    for (_, change) in candidates.iter().take(ENDS_MAX) {
-        if case.admits(std::slice::from_ref(change)) {
-            return Some(Remedy { changes: vec![change.clone()], preempted: Vec::new() });
-        }
+    let single = |(_, change): &(FlavorAmounts, QueueChange)| case.remedy(std::slice::from_ref(change));
+    if let Some(remedy) = candidates.iter().take(ENDS_MAX).find_map(single) {
+        return Some(remedy);
     }
-    let mut changes: Vec<QueueChange> = Vec::new();
-    for (_, change) in candidates.iter().rev().take(ENDS_MAX) {
-        changes.push(change.clone());
-        if case.admits(&changes) {
-            break;
-        }
-    }
+    let largest: Vec<QueueChange> = candidates.into_iter().rev().take(ENDS_MAX).map(|(_, change)| change).collect();
+    let (number, mut remedy) = case.smallest(largest.len() as i64, |number| largest[..number as usize].to_vec())?;
+    let mut changes = largest[..number as usize].to_vec();
     for at in (0..changes.len()).rev() {
         let mut fewer = changes.clone();
         fewer.remove(at);
-        if case.admits(&fewer) {
-            changes = fewer;
+        if let Some(smaller) = case.remedy(&fewer) {
+            (changes, remedy) = (fewer, smaller);
         }
     }
-    (!changes.is_empty() && case.admits(&changes)).then(|| Remedy { changes, preempted: Vec::new() })
+    Some(remedy)
 }
 
 /// Returns the other Workloads that hold quota in the same tree, or that wait ahead of this one.
@@ -93,14 +109,10 @@ fn all_others<'a>(case: &'a PendingCase<'a>) -> impl Iterator<Item = (FlavorAmou
             return None;
         }
         let info = Info::new(key, workload.clone(), index, resources);
-        let change = QueueChange::End { key, name: describe(workload), is_pending };
+        let name = format!("Workload {}/{}", workload.namespace, workload.name);
+        let change = QueueChange::End { key, name, is_pending };
         Some((info.usage(), change))
     };
     let all = case.state.workloads.iter().enumerate().filter(|(key, _)| *key != case.key);
     all.filter_map(|(key, w)| of_key(key, w.as_ref()?)).collect::<Vec<_>>().into_iter()
-}
-
-/// Returns the name of a Workload for messages.
-fn describe(workload: &Workload) -> String {
-    format!("Workload {}/{}", workload.namespace, workload.name)
 }

@@ -119,7 +119,14 @@ fn headline(verdict: &JobSetVerdict) -> String {
         ("Finished", _) => format!("JobSet {name} has finished"),
         ("AlreadyAdmitted", _) => format!("JobSet {name} has quota already{queue}"),
         ("Admitted", None) => format!("JobSet {name} is admitted{queue}"),
-        ("Admitted", Some(_)) => format!("JobSet {name} is admitted{queue}, but its pods do not fit: node"),
+        ("Admitted", Some(_)) => {
+            let some = verdict.nodes.as_ref().filter(|nodes| nodes.fitting_draws > 0);
+            let fit = some.map_or("do not fit".to_owned(), |nodes| {
+                format!("fit in only {} of {} placements", nodes.fitting_draws, nodes.draws)
+            });
+            format!("JobSet {name} is admitted{queue}, but its pods {fit}: node")
+        }
+        ("Preempted", _) => format!("JobSet {name} is admitted{queue} and then preempted"),
         ("ChecksPending", _) => format!("JobSet {name} gets quota{queue}, but waits for admission checks"),
         (_, cause) => format!("JobSet {name} is not admitted{queue}: {}", cause.unwrap_or("queue")),
     }
@@ -148,8 +155,9 @@ fn write_verdict(out: &mut String, verdict: &JobSetVerdict) {
         if nodes.fits {
             let _ = writeln!(out, "  nodes: all pods fit");
         }
+        let title = if nodes.fitting_draws > 0 { "nodes, in one of the other placements" } else { "nodes" };
         for blocked in nodes.blocked.iter().take(MAX_LISTED) {
-            let _ = writeln!(out, "  nodes: {blocked}");
+            let _ = writeln!(out, "  {title}: {blocked}");
         }
     }
     write_changes(out, verdict);
@@ -173,6 +181,10 @@ fn write_wait(out: &mut String, wait: &WaitEstimate) {
     let [low, high] = wait.admitted_ci95.map(|share| percent(share, 1));
     let (share, horizon) = (percent(wait.admitted, 1), seconds(Duration::from_seconds_f64(wait.horizon)));
     let _ = writeln!(out, "  Admitted within {horizon}: {share} (95 % CI {low} to {high})");
+    if wait.did_not_settle > 0 {
+        let replications = count(wait.did_not_settle, "replication");
+        let _ = writeln!(out, "  The queues did not settle in {replications}: Workloads preempted each other");
+    }
 }
 
 fn write_pod_set(out: &mut String, pod_set: &PodSetPlacement) {
@@ -230,13 +242,17 @@ fn write_attempts(out: &mut String, verdict: &JobSetVerdict) {
 }
 
 fn write_changes(out: &mut String, verdict: &JobSetVerdict) {
-    if verdict.starts() || verdict.verdict != "Pending" {
+    let is_unplaced = verdict.verdict == "Admitted" && verdict.cause.is_some();
+    if verdict.verdict != "Pending" && !is_unplaced {
         return;
     }
-    let title = match verdict.smallest_changes.len() {
-        0 => "No single change that was tried admits it.",
-        1 => "This change admits it:",
-        _ => "Each of these changes admits it:",
+    let title = match (verdict.smallest_changes.len(), is_unplaced) {
+        (0, false) => "No single change that was tried admits it.",
+        (0, true) => "With no single change that was tried, its pods fit.",
+        (1, false) => "This change admits it:",
+        (1, true) => "With this change, its pods fit:",
+        (_, false) => "Each of these changes admits it:",
+        (_, true) => "With each of these changes, its pods fit:",
     };
     let _ = writeln!(out, "  {title}");
     for remedy in &verdict.smallest_changes {

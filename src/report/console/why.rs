@@ -179,7 +179,8 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
 
 /// Describes the cause and the changes that admit the Workload.
 fn describe_admission(admission: &PendingAdmission, style: &WaterfallStyle) -> Vec<String> {
-    let words = format!("Kueue lacks {}. {}: {}", admission.cause, admission.reason, admission.message);
+    let words = format!("{}: {}", admission.reason, admission.message);
+    let words = if admission.cause == "queue" { words } else { format!("Kueue lacks {}. {words}", admission.cause) };
     let mut entries = vec![paragraph(&words, 2, style)];
     if admission.ahead > 0 {
         let ahead = count(admission.ahead as u64, "Workload");
@@ -187,8 +188,8 @@ fn describe_admission(admission: &PendingAdmission, style: &WaterfallStyle) -> V
     }
     let title = match admission.smallest_changes.len() {
         0 => "No single change that was tried admits it.",
-        1 => "This change admits it:",
-        _ => "Each of these changes admits it:",
+        1 => "This change admits it (tried in a run of its own):",
+        _ => "Each of these changes admits it (each was tried in a run of its own):",
     };
     entries.push(paragraph(title, 2, style));
     let remedies = admission.smallest_changes.iter();

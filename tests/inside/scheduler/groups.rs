@@ -47,20 +47,19 @@ fn the_best_placement_is_used_the_most_and_holds_the_most_pods() {
         placements.into_iter().map(|placement| placement.domain.clone()).collect()
     };
     // One pod of two CPUs: 50 % of rack a, 25 % of rack b. CPU and memory count equally.
-    for (nodes, min_count, count, best, largest) in [
-        (vec![("a", "4"), ("b", "8")], Some(1), 1, vec!["a"], vec!["a", "b"]),
-        (vec![("a", "4"), ("b", "4")], Some(1), 1, vec!["a", "b"], vec!["a", "b"]),
+    for (nodes, min_count, count, best) in [
+        (vec![("a", "4"), ("b", "8")], Some(1), 1, vec!["a"]),
+        (vec![("a", "4"), ("b", "4")], Some(1), 1, vec!["a", "b"]),
         // All four pods fit in rack b only: 25 % + 100 against 50 % + 50.
-        (vec![("a", "4"), ("b", "16")], None, 4, vec!["b"], vec!["b"]),
+        (vec![("a", "4"), ("b", "16")], None, 4, vec!["b"]),
         // Nine of ten pods fill rack a: 51 + 90 points, against 11 + 100 of rack b.
-        (vec![("a", "18"), ("b", "100")], None, 10, vec!["a"], vec!["b"]),
+        (vec![("a", "18"), ("b", "100")], None, 10, vec!["a"]),
     ] {
         let mut cluster = cluster(&nodes);
         let pods: Vec<PodView> = (0..count).map(|k| pod(&mut cluster, &format!("p{k}"), "2", 0)).collect();
         let group = PodGroup { topology_key: Some("rack".to_owned()), min_count, ..PodGroup::default() };
         let result = attempt(&cluster, &group, &pods, run);
         assert_eq!(domains(result.best()), best, "{nodes:?}");
-        assert_eq!(domains(result.largest()), largest, "{nodes:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![deny(missing_docs)]
 
+pub(crate) mod behind;
 pub mod history;
 pub mod lenders;
 pub mod livelock;

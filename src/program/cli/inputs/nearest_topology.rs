@@ -122,7 +122,9 @@ fn describe(scenario: &ScenarioSpec, near: &NearTopology) -> String {
         }
         changes => changes.iter().map(PodChange::to_text).collect(),
     };
-    text.push_str(&format!(": {}", reasons.join("; ")));
+    let reasons: Vec<String> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
+    let reasons = if reasons.is_empty() { no_reason(scenario, near) } else { reasons.join("; ") };
+    text.push_str(&format!(": {reasons}"));
     let overrides: Option<Vec<&BTreeSet<String>>> =
         near.changes.iter().map(|change| change.overrides.as_ref()).collect();
     if let Some(overrides) = overrides.filter(|overrides| !overrides.is_empty()) {
@@ -132,6 +134,19 @@ fn describe(scenario: &ScenarioSpec, near: &NearTopology) -> String {
     }
     text.push_str(". Without -t, a cluster that fits is generated; topology import reads the nodes of a real cluster");
     text
+}
+
+/// Names the requested resources that no node of the topology has.
+fn no_reason(scenario: &ScenarioSpec, near: &NearTopology) -> String {
+    let requests = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
+    let requested = requests.flat_map(|rj| rj.template.template.spec.requests().into_keys());
+    let requested: BTreeSet<String> = requested.collect();
+    let has = |name: &String| near.topology.pools.iter().any(|pool| pool.allocatable_of(None).contains_key(name));
+    let missing: Vec<String> = requested.into_iter().filter(|name| name != "pods" && !has(name)).collect();
+    if missing.is_empty() {
+        return "its nodes do not fit together with the other objects of the inputs".to_owned();
+    }
+    format!("no shipped topology has {}", missing.join(" and "))
 }
 
 impl PodChange {
