@@ -47,8 +47,7 @@ use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use kueue::{
     describe_error as describe_workload_error, namespaces as kueue_namespaces,
-    placed_requests as kueue_placed_requests, started as started_jobset, topology_nodes as kueue_nodes,
-    workload_name,
+    placed_requests as kueue_placed_requests, started as started_jobset, topology_nodes as kueue_nodes, workload_name,
 };
 pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
 pub use prepare::{CannotRun, PrepareError};

@@ -115,9 +115,7 @@ impl KindLatency {
     }
 
     /// Returns the latency of a request that finds this number of requests in flight.
-    fn sample(
-        &self, draws: &mut DrawSequence, own: UniformDraw, (in_flight, concurrency): (u32, u32),
-    ) -> Duration {
+    fn sample(&self, draws: &mut DrawSequence, own: UniformDraw, (in_flight, concurrency): (u32, u32)) -> Duration {
         if self.loads.is_empty() {
             let idle = draws.sample(own, &self.latency);
             if in_flight < concurrency {

@@ -346,7 +346,8 @@ fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
     }
 }
 
-const LEGEND: [(Rgb, &str); 2] = [(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path, or less than 50 ms on it")];
+const LEGEND: [(Rgb, &str); 2] =
+    [(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path, or less than 50 ms on it")];
 
 /// Shorter waits on a critical path are not marked, as in a waterfall.
 const SHORTEST_CRITICAL: Duration = Duration::from_millis(50);

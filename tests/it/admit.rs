@@ -252,8 +252,7 @@ fn rack_job(name: &str, (replicas, pods): (u32, u32), annotations: &str) -> Stri
     )
 }
 
-const SLICES: &str =
-    "kueue.x-k8s.io/podset-slice-required-topology: rack, kueue.x-k8s.io/podset-slice-size: \"16\"";
+const SLICES: &str = "kueue.x-k8s.io/podset-slice-required-topology: rack, kueue.x-k8s.io/podset-slice-size: \"16\"";
 
 #[test]
 fn nodes_are_to_become_free_in_one_rack_and_never_more_than_it_has() {

@@ -1,12 +1,11 @@
 //! Changes of the inputs: objects of Kueue, JobSets, existing Workloads and nodes.
 
 use serde_json::{Value, json};
-use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_QUEUE};
+use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
 use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{NamedNode, NodeNumbers, NodePool, ScenarioSpec, TaintEffect, TaintSpec, TopologySpec};
 use sim_kueue::tas::{LevelRequest, TasNode};
 use sim_kueue::verdict::{NEW_CLASS, QueueChange};
-use sim_kueue::workload::jobset::PRIORITY_CLASS;
 use sim_kueue::workload::topology::annotations;
 use std::collections::BTreeMap;
 
@@ -68,8 +67,7 @@ fn edit_object(change: &QueueChange, object: &mut Value) -> bool {
             }
         }),
         QueueChange::Toleration { pod_set, taint } => edit_template(object, pod_set, |template| {
-            let mut toleration =
-                json!({"key": taint.key, "operator": "Equal", "effect": taint.effect.as_str()});
+            let mut toleration = json!({"key": taint.key, "operator": "Equal", "effect": taint.effect.as_str()});
             if !taint.value.is_empty() {
                 toleration["value"] = json!(taint.value);
             }
@@ -83,11 +81,11 @@ fn edit_object(change: &QueueChange, object: &mut Value) -> bool {
             edit_template(object, pod_set, |template| template["spec"]["nodeSelector"][key] = json!(value))
         }
         QueueChange::Priority { class, .. } => {
-            object["metadata"]["labels"][PRIORITY_CLASS] = json!(class);
+            object["metadata"]["labels"][KUEUE_PRIORITY_CLASS] = json!(class);
             true
         }
         QueueChange::NewPriority { .. } => {
-            object["metadata"]["labels"][PRIORITY_CLASS] = json!(NEW_CLASS);
+            object["metadata"]["labels"][KUEUE_PRIORITY_CLASS] = json!(NEW_CLASS);
             true
         }
         QueueChange::UseQueue { local_queue } => {

@@ -34,8 +34,7 @@ fn is_drawn(scenario: &ScenarioSpec) -> bool {
     let facts = |spec: &sim_api::spec::PodSpec| {
         (spec.requests(), spec.node_selector.clone(), spec.node_affinity.clone(), spec.tolerations.clone())
     };
-    let differs =
-        specs.any(|spec| !spec.terms.is_empty() || first.is_some_and(|first| facts(first) != facts(spec)));
+    let differs = specs.any(|spec| !spec.terms.is_empty() || first.is_some_and(|first| facts(first) != facts(spec)));
     scenario.control_plane.ties != SchedulerTies::InOrder && (differs || jobsets().any(is_exclusive))
 }
 

@@ -34,10 +34,8 @@ pub fn admission_report(
 ) -> Result<AdmissionReport, CannotRun> {
     let inputs = AdmissionInputs::new(scenario)?;
     let submissions = inputs.submit_all(has_cluster, None)?;
-    let mut report = AdmissionReport {
-        notes: notes(scenario, &inputs.objects, has_cluster, wait),
-        ..AdmissionReport::default()
-    };
+    let mut report =
+        AdmissionReport { notes: notes(scenario, &inputs.objects, has_cluster, wait), ..AdmissionReport::default() };
     if !submissions.settled {
         report.notes.push("The queues did not settle: Workloads preempt each other again and again.".to_owned());
     }

@@ -57,9 +57,7 @@ pub struct PlacementDraws {
 
 /// Places the JobSets of a scenario together, with the random numbers of replication 0, 1 and so on. With
 /// `stops_at_failure`, the first draw that does not fit is the last one.
-pub fn placements(
-    scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool,
-) -> Result<PlacementDraws, CannotRun> {
+pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -> Result<PlacementDraws, CannotRun> {
     let copies = CopySet::new(scenario);
     let size = copies.jobsets().len();
     let mut simulation = SimulationInput::new(&copies.scenario(1, SHORTEST_GAP))?;

@@ -234,9 +234,8 @@ fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str,
 
 fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstimates {
     let mine: Vec<&ReplicatedJobSet> = all.iter().filter_map(|r| r.jobsets.get(i)).collect();
-    let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
-        metric_mean("", mine.iter().filter_map(|j| f(j)).collect())
-    };
+    let estimate =
+        |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| metric_mean("", mine.iter().filter_map(|j| f(j)).collect());
     let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| estimate(&|j| j.training.as_ref().and_then(f));
     // Ratios of a failed or blocked replication end with the failure, so they say nothing about the job.
     let has_ratio =

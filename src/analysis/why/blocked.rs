@@ -11,9 +11,7 @@ use sim_api::spec::kueue::QueueingStrategy;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::JobSetOutcome;
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
-use sim_kueue::verdict::{
-    Additions, QueueChange, QueueState, Remedy, VerdictKind, smallest_changes, try_admission,
-};
+use sim_kueue::verdict::{Additions, QueueChange, QueueState, Remedy, VerdictKind, smallest_changes, try_admission};
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]

@@ -30,9 +30,7 @@ pub enum ForecastWait {
 }
 
 /// Returns the time until the Workload gets quota, if it gets it before `limit`.
-pub fn forecast_wait(
-    state: &QueueState, key: WorkloadKey, limit: Duration, times: &mut dyn RunTimes,
-) -> ForecastWait {
+pub fn forecast_wait(state: &QueueState, key: WorkloadKey, limit: Duration, times: &mut dyn RunTimes) -> ForecastWait {
     let mut forecast = Forecast {
         trial: AdmissionTrial::new(state, Some(key)),
         ends: BTreeSet::new(),

@@ -147,9 +147,7 @@ pub fn chart(
             is_closed_form: true,
             ..ScalingLine::new(TOKEN_BUCKET_NAME.to_owned())
         });
-        below.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"
-        ));
+        below.push(format!("closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"));
     }
     let title = format!("{case}: time to recover");
     let subtitle = format!("preset {preset}, Kubernetes {version}");

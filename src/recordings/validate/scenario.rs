@@ -77,12 +77,8 @@ pub fn replay_scenario(
     if !reasons.is_empty() {
         return Err(UnmodelledAction::sorted(reasons));
     }
-    let mut control_plane = control_plane(
-        recording,
-        gates,
-        (&defaults.control_plane, defaults.preset_overrides_recording),
-        overrides,
-    );
+    let mut control_plane =
+        control_plane(recording, gates, (&defaults.control_plane, defaults.preset_overrides_recording), overrides);
     control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
     let claim_controller = claim_controller(recording, &objects, &faults);
     Ok(ScenarioSpec {
@@ -190,8 +186,7 @@ fn stop_spec(recording: &RecordedRun) -> StopSpec {
 }
 
 fn control_plane(
-    recording: &RecordedRun, gates: FeatureGates, defaults: (&ControlPlane, bool),
-    overrides: &ScenarioOverrides,
+    recording: &RecordedRun, gates: FeatureGates, defaults: (&ControlPlane, bool), overrides: &ScenarioOverrides,
 ) -> ControlPlane {
     let recorded = &recording.control_plane;
     // The API server of an imported incident is unknown.

@@ -4,8 +4,8 @@ mod main_metrics;
 mod values;
 
 pub(crate) use main_metrics::MAIN_METRICS;
-pub use values::{format_metric_row, format_metric_value, format_seconds_row};
 pub(crate) use values::unit;
+pub use values::{format_metric_row, format_metric_value, format_seconds_row};
 
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
@@ -451,8 +451,7 @@ fn describe_best(
     //  The interval excludes zero, so both bounds have the same sign.
     let mut bounds = p.difference.ci95.map(f64::abs);
     bounds.sort_by(f64::total_cmp);
-    let [difference, low, high] =
-        format_metric_row(metric, [p.difference.mean.abs(), bounds[0], bounds[1]].map(Some));
+    let [difference, low, high] = format_metric_row(metric, [p.difference.mean.abs(), bounds[0], bounds[1]].map(Some));
     let is_best = match more_work {
         None => format!("is best in {metric}"),
         Some(_) => format!("has the highest {metric}"),

@@ -190,7 +190,8 @@ fn costs(cost: &WorkCost, style: &WaterfallStyle) -> Block {
 
 fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
     let values = [e.p10, e.p50, e.p90, e.mean, e.ci95[0], e.ci95[1]];
-    let [p10, p50, p90, mean, low, high] = format_seconds_row(values.map(Some), |v| seconds(Duration::from_seconds_f64(v)));
+    let [p10, p50, p90, mean, low, high] =
+        format_seconds_row(values.map(Some), |v| seconds(Duration::from_seconds_f64(v)));
     table.row(vec![name.to_owned(), e.n.to_string(), p10, p50, p90, mean, format!("{low} to {high}")]);
 }
 

@@ -88,7 +88,6 @@ pub(crate) fn category_color(category: LedgerCategory) -> Rgb {
 
 /// Returns the color of the `i`th variant or series. The colors repeat.
 pub(crate) fn variant_color(i: usize) -> Rgb {
-    const COLORS: [Rgb; 12] =
-        [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY, YELLOW, INDIGO, WINE, OLIVE, FOREST];
+    const COLORS: [Rgb; 12] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY, YELLOW, INDIGO, WINE, OLIVE, FOREST];
     COLORS[i % COLORS.len()]
 }

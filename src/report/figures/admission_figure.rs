@@ -1,7 +1,7 @@
 //! Charts of the admission by Kueue: usage of quotas over time, and Workloads by state.
 
-use crate::draw::colors::occupancy_color;
 use super::timeline_figure::legend_line;
+use crate::draw::colors::occupancy_color;
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor};
 use crate::draw::time_axis::{round_times, time_label};

@@ -6,7 +6,8 @@ use super::compare_distribution::distributions;
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::{ComparedVariants, provenance};
 use super::compare_panel::{
-    PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, mark_legend, plot_left_edge, shrunk_font_size,
+    PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, mark_legend, plot_left_edge,
+    shrunk_font_size,
 };
 use super::compare_steps::{step_bars, steps};
 use super::compare_time;

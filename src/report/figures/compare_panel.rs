@@ -1,7 +1,9 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
-use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
+use crate::draw::scene::{
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
+};
 use crate::{console::compare::failures, metric_label::MetricLabel};
 use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_analysis::format::count;
@@ -175,9 +177,7 @@ pub(crate) fn legend(scene: &mut DrawScene, y: i32, entries: impl Iterator<Item 
 }
 
 /// Draws a legend with filled and hollow marks. Returns the y coordinate of its lower edge.
-pub(crate) fn mark_legend(
-    scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String, bool)>,
-) -> i32 {
+pub(crate) fn mark_legend(scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String, bool)>) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text, is_hollow) in entries {
         let text = shorten_name(&text, SIZE, WIDTH / 2);

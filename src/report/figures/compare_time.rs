@@ -8,9 +8,7 @@ use super::compare_panel::{
 };
 use crate::draw::colors::variant_color;
 use crate::draw::heading::{MARGIN, shorten_name};
-use crate::draw::scene::{
-    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width,
-};
+use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::draw::svg::AREA_OPACITY;
 use crate::draw::time_axis::{round_times, time_label};
 use crate::planning::plane::PlaneScale;

@@ -5,9 +5,9 @@
 
 use super::map_colors::MapColors;
 pub use super::map_colors::{MapColoring, MapNodes};
-use crate::timeline::name_range;
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
+use crate::timeline::name_range;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::node_states::NodeStates;
 use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};

@@ -42,7 +42,11 @@ pub const RESTARTS: [TableColumn; 20] = [
         "after `end_s`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
     ),
     TableColumn::new("restore_s", "s", "after `end_s`, for training jobs: reading the checkpoint"),
-    TableColumn::new("redo_s", "s", "after `end_s`, for training jobs: repeating lost steps, up to the next interruption"),
+    TableColumn::new(
+        "redo_s",
+        "s",
+        "after `end_s`, for training jobs: repeating lost steps, up to the next interruption",
+    ),
     TableColumn::new(
         "ending",
         "",

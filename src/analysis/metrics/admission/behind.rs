@@ -30,9 +30,8 @@ pub(crate) fn name_heads(job_sets: &mut [JobSetAdmission], scenario: &ScenarioSp
     let head_of = |own: &JobSetAdmission, wait: &AdmissionWait| {
         let others = heads.get(queue(own)?)?.iter().filter(|(jobset, _, _)| *jobset != own.jobset);
         // A Workload that is admitted before the other one was ahead of it.
-        let overlapping = others.filter(|(_, from, until)| {
-            *from < end(own, wait) && *until > wait.from && *until <= end(own, wait)
-        });
+        let overlapping =
+            others.filter(|(_, from, until)| *from < end(own, wait) && *until > wait.from && *until <= end(own, wait));
         let last = overlapping.max_by_key(|(jobset, from, until)| (*until, SimTime::NEVER.since(*from), *jobset));
         last.map(|head| head.0)
     };

@@ -74,8 +74,7 @@ pub fn fragmentation(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScen
     let states = one.states((SimTime::ZERO, one.view().outcome.end));
     let run = one.view();
     let (foot, window) = (footer_lines(&run), one.window);
-    let drawn =
-        args.fitted_if_any(|size| fragmentation_figure::fragmentation(&run, &states, window, &foot, size))?;
+    let drawn = args.fitted_if_any(|size| fragmentation_figure::fragmentation(&run, &states, window, &foot, size))?;
     let none = || CommandFailure::Invalid("no island, network level or exclusive domain has several nodes".to_owned());
     drawn.ok_or_else(none)
 }

@@ -8,7 +8,9 @@ use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
 use sim_report::figures::scaling_figure;
-use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, TOKEN_BUCKET_NAME, TOKEN_BUCKET_SCOPE, token_bucket};
+use sim_report::figures::scaling_figure::{
+    ScalingAxes, ScalingLine, TOKEN_BUCKET_NAME, TOKEN_BUCKET_SCOPE, token_bucket,
+};
 
 /// Draws the chart of a sweep or of a result of `bench ttr`; `None` for runs.
 pub fn stored(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
@@ -72,9 +74,7 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
             is_closed_form: true,
             ..ScalingLine::new(TOKEN_BUCKET_NAME.to_owned())
         });
-        foot.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"
-        ));
+        foot.push(format!("closed form: (nodes - {burst}) / {rate} s, {TOKEN_BUCKET_SCOPE}"));
     }
     let names = ("Time to recover", "longest restart of each run");
     foot.extend(sensitivity::footer_lines(&assumptions));

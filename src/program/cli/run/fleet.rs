@@ -54,7 +54,9 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     match args.format {
         TableFormat::Json => output::json(&all)?,
         TableFormat::Csv => output::bytes(&fleets::csv(seed, &rows))?,
-        TableFormat::Md => output::result(&fleets::table(seed, &rows).without_empty_columns().with_short_numbers().markdown())?,
+        TableFormat::Md => {
+            output::result(&fleets::table(seed, &rows).without_empty_columns().with_short_numbers().markdown())?
+        }
         TableFormat::Text => {
             let style = output::report_style(&args.display, args.verbosity);
             output::styled(&fleets::text(&all, &style), &style)?;

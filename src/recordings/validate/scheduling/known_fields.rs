@@ -80,8 +80,10 @@ pub const CLASS_FIELDS: [&str; 3] = [
 ];
 
 /// Fields of a step with a pod group.
-pub const STEP_FIELDS: [&str; 2] =
-    ["group.name|minCount|topology|priority|disruptionMode", "pods.name|cpu|tpu|priority|requests|nodeSelector|tolerations"];
+pub const STEP_FIELDS: [&str; 2] = [
+    "group.name|minCount|topology|priority|disruptionMode",
+    "pods.name|cpu|tpu|priority|requests|nodeSelector|tolerations",
+];
 
 /// Returns the paths of an object that are not known, sorted and without duplicates.
 pub fn unknown_fields(object: &Value, known: &[&str]) -> Vec<String> {

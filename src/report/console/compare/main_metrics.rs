@@ -1,8 +1,8 @@
 //! The short form of a comparison: one table of the main metrics.
 
 use super::{
-    caveats, conclusion, deciding_metric, estimates, format_metric_row, format_metric_value, grows_until_end, has_running,
-    is_headline_metric, metric_estimates, multiplicity_note, split_by_difference, title, variants,
+    caveats, conclusion, deciding_metric, estimates, format_metric_row, format_metric_value, grows_until_end,
+    has_running, is_headline_metric, metric_estimates, multiplicity_note, split_by_difference, title, variants,
 };
 use crate::console::page::{Block, Page, Rank, wrapped};
 use crate::console::style::Detail;

@@ -51,9 +51,7 @@ pub fn format_metric_row<const N: usize>(metric: &str, values: [Option<f64>; N])
 
 /// Formats the times of a row, in seconds, with the same unit: `format` is used for times below 100 h unless some are
 /// shorter and some longer than an hour.
-pub fn format_seconds_row<const N: usize>(
-    values: [Option<f64>; N], format: impl Fn(f64) -> String,
-) -> [String; N] {
+pub fn format_seconds_row<const N: usize>(values: [Option<f64>; N], format: impl Fn(f64) -> String) -> [String; N] {
     const HOUR_S: f64 = 3_599.5;
     let sizes = || values.iter().flatten().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     let (longest, shortest) = (sizes().fold(0.0, f64::max), sizes().fold(f64::MAX, f64::min));

@@ -57,7 +57,8 @@ fn a_job_without_jobset_that_is_gone_keeps_its_suspension_and_attempt() {
     for suspend in [true, false] {
         let recording = super::super::read::tests::example(|j| {
             let spec = serde_json::json!({"suspend": suspend, "template": pod});
-            j["objects"] = serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}]);
+            j["objects"] =
+                serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}]);
             j["jobSet"] = serde_json::json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
                 "metadata": {"name": "js"},
                 "spec": {"replicatedJobs": [{"name": "u", "template": {"spec": {"template": pod}}}]}});
