@@ -1,8 +1,8 @@
 //! Requests to the API server: when each one leaves the client, when its response arrives, and the counts per kind.
 //! The client's token bucket decides when a request leaves; a random latency, named after its object and increasing
 //! with the requests in flight, decides when the response arrives. Requests of nodes have no client limit: they share
-//! the capacity of the server (`NodeRequests`). The counters are those of an audit log. Must never apply the effect of a
-//! request: that is the task of `apiserver`.
+//! the capacity of the server (`NodeRequests`). The counters are those of an audit log. Must never apply the effect of
+//! a request: that is the task of `apiserver`.
 
 use super::requests_in_flight::RequestsInFlight;
 use super::token_bucket::TokenBucket;
@@ -222,7 +222,9 @@ impl RequestTable {
             latency = latency.max(self.node_backlog(arrival));
         }
         let answered_at = granted.max(arrival + latency);
-        self.in_flight.enter(now, arrival, answered_at);
+        // A measured latency contains the effect of the load, so it counts with its median.
+        let until = if kind.is_measured { arrival + kind.latency.median() } else { answered_at };
+        self.in_flight.enter(now, arrival, until);
         RequestTimes { granted, answered_at, in_flight }
     }
 

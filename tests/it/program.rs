@@ -314,7 +314,7 @@ fn restarts_and_estimates_are_reported_as_tables() {
     let (_, csv) = run(&["--format", "csv", "--seeds", "3"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
     let (_, md) = run(&["--format", "md", "--seeds", "3"]);
-    assert!(md.contains("| train | restart 1 | 3 |"), "{md}");
+    assert!(md.contains("| train | restart 1 | s | 3 |"), "{md}");
     let (_, md) = run(&["--format", "md", "--set", "faults=[]"]);
     assert!(md.ends_with("No restarts.\n"), "{md}");
     let (code, _) = run(&["--format", "md", "--trace", "decisions"]);

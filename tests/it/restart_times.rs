@@ -79,9 +79,11 @@ fn one_pod_per_node(jobs: u32, pods: u32, (annotation, rest): (&str, &str)) -> s
 fn pods_on_nodes(
     (jobs, pods): (u32, u32), accelerators: u32, (annotation, rest): (&str, &str),
 ) -> sim_api::spec::ScenarioSpec {
+    // A Service would add the default spread constraints, which the published tests do not have.
+    let network = if annotation.is_empty() { "network: {enableDNSHostnames: false}\n  " } else { "" };
     let jobset = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js{annotation}}}\nspec:\n  \
-         failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n    - name: w\n      replicas: {jobs}\n      template: \
+         {network}failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n    - name: w\n      replicas: {jobs}\n      template: \
          {{spec: {{parallelism: {pods}, completions: {pods}, completionMode: Indexed, backoffLimit: 0, template: {{spec: \
          {{restartPolicy: Never, terminationGracePeriodSeconds: 0, containers: [{{name: w, image: \"x:1\", resources: \
          {{limits: {{example.com/accelerator: 4}}}}}}]}}}}}}}}\n"

@@ -147,7 +147,7 @@ fn a_plan_reports_the_size_by_a_pilot_and_rejects_what_cannot_be_started() {
     assert!(text.contains("for each of 1 shard with 1 core"), "{text}");
     for (arguments, part) in [
         (&["--shards", "145"][..], "--shards 145 exceeds the number of replications, which is 144"),
-        (&["--shards", "0"], "0 is not in 1..=100000"),
+        (&["--shards", "0"], "expected a whole number from 1 to 100,000"),
         (&["--name", "No"], "lower case"),
         (&["--out", "a\nb"], "without line breaks"),
         (&["--engine", "pbs"], "indexed-job, slurm, ray, parallel"),

@@ -28,7 +28,7 @@ struct Table {
 
 const TABLES: [Table; 9] = [
     Table {
-        source: "cluster-toolkit examples/gke-a4/README.md",
+        source: "README of the example gke-a4 of Cluster Toolkit",
         topology: "gke-a4",
         nodes: 2,
         collective: Collective::AllGather,
@@ -47,7 +47,7 @@ const TABLES: [Table; 9] = [
         ],
     },
     Table {
-        source: "cluster-toolkit examples/gke-a4/README.md, earlier version (329 GB/s)",
+        source: "README of the example gke-a4 of Cluster Toolkit, earlier version (329 GB/s)",
         topology: "gke-a4",
         nodes: 2,
         collective: Collective::AllGather,
@@ -163,7 +163,7 @@ const TABLES: [Table; 9] = [
     },
 ];
 
-/// All-reduces of 8 H200 by size and bus bandwidth in GB/s (ml-engineering, benchmarks/results/all-reduce-8xH200.md).
+/// All-reduces of 8 H200 by size and bus bandwidth in GB/s (benchmarks of ml-engineering).
 const H200: [(f64, f64); 9] = [
     (32.0 * KIB, 1.44),
     (256.0 * KIB, 11.74),

@@ -1,7 +1,6 @@
 //! Folds the records of Workloads to the history of each JobSet and of each quota.
 
 use super::lenders::{NominalQuotas, QuotaKey};
-use crate::metrics::view::RunView;
 use sim_api::spec::ScenarioSpec;
 use sim_base::quantity::{canonical, parse_milli};
 use sim_base::{Duration, JobSetId, SimTime, TextId};
@@ -350,28 +349,6 @@ fn checks_of(scenario: &ScenarioSpec, queue: &str) -> String {
     let checks = queues.find(|known| known.name == queue).map(|known| &known.admission_checks);
     let names = checks.into_iter().flatten().map(|rule| &*rule.name);
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// Describes what a suspended JobSet waited for between two instants: the longest wait of its Workload, or a user.
-pub fn awaited(run: &RunView<'_>, jobset: JobSetId, from: SimTime, to: SimTime) -> String {
-    let Some(own) = run.admission_of(jobset) else {
-        return "spec.suspend to be set to false".to_owned();
-    };
-    let within = |wait: &AdmissionWait| wait.until.unwrap_or(to).min(to).0.saturating_sub(wait.from.max(from).0);
-    let longest = own.waits.iter().filter(|wait| within(wait) > 0).max_by_key(|wait| within(wait));
-    let Some(wait) = longest else {
-        return "the JobSet to be resumed".to_owned();
-    };
-    if wait.cause == WaitCause::AdmissionChecks {
-        return format!("AdmissionCheck {}", wait.message);
-    }
-    let next = own.reservations.iter().find(|reservation| Some(reservation.from) == wait.until);
-    let queue = match next.or(own.reservations.last()) {
-        Some(reservation) => format!("ClusterQueue {}", reservation.cluster_queue),
-        None => format!("LocalQueue {}", own.local_queue),
-    };
-    let wanted = if wait.message.contains("topology \"") { "a topology assignment" } else { "quota" };
-    format!("{wanted} of {queue}")
 }
 
 /// Formats an amount in thousandths as a Kubernetes quantity.

@@ -3,15 +3,17 @@
 
 #![deny(missing_docs)]
 
+mod awaited;
 pub(crate) mod behind;
 pub mod history;
 pub mod lenders;
 pub mod livelock;
 pub mod summary;
 
+pub use awaited::awaited;
 pub use history::{
     AdmissionFold, AdmissionHistory, AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaChange,
-    QuotaReservation, WaitCause, WorkloadEviction, WorkloadOfRun, awaited,
+    QuotaReservation, WaitCause, WorkloadEviction, WorkloadOfRun,
 };
 pub use lenders::NominalQuotas;
 pub use livelock::{PreemptionLoop, preemption_loops};

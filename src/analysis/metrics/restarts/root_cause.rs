@@ -101,7 +101,7 @@ pub struct LaterFault {
 pub enum FaultHarm {
     /// Nothing: cordons and most user requests.
     Harmless,
-    /// A node returns or is replaced: its failure is over.
+    /// A node returns, is replaced, or is usable again after a drain: its failure is over.
     RepairsNode,
     /// Pods may fail or be deleted, depending on what follows.
     MayBreakPods,
@@ -119,7 +119,7 @@ impl FaultHarm {
         match action {
             Request(request) if deletes_pods(request) => FaultHarm::MayBreakPods,
             CrashNode(_) => FaultHarm::LosesProcesses,
-            ReturnNode(_) | NewNode(_) => FaultHarm::RepairsNode,
+            ReturnNode(_) | NewNode(_) | UncordonNode(_) => FaultHarm::RepairsNode,
             ContainerExit { exit_code: 0, .. } => FaultHarm::Harmless,
             ContainerExit { .. }
             | DeletePod { .. }

@@ -1,7 +1,7 @@
 //! Converts the cluster of a recording to a `spec::TopologySpec`.
 //!
-//! Nodes have the names of the recording, `node-` and a running number of five digits, although the scheduler may choose
-//! other nodes in the run. Nodes among `objects` are not included; they are created with the other objects.
+//! Nodes have the names of the recording, `node-` and a running number of five digits, although the scheduler may
+//! choose other nodes in the run. Nodes among `objects` are not included; they are created with the other objects.
 
 use crate::validate::recording::{RecordedRun, RecordingKind};
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS, ZONE};

@@ -112,8 +112,8 @@ fn pod_manifest(pod: &Value) -> Value {
 }
 
 impl Replay {
-    /// Adds the group and the pods of a step to those that wait, and returns their unit. The pods of a step exist before
-    /// their group, unless an earlier step created the group.
+    /// Adds the group and the pods of a step to those that wait, and returns their unit. The pods of a step exist
+    /// before their group, unless an earlier step created the group.
     fn add_unit(&mut self, step: &Value) -> usize {
         let name = text(&step["group"], "name");
         let known = self.cluster.groups.iter().position(|group| group.name == name);
@@ -315,8 +315,8 @@ impl Replay {
         nodes.map(|node| self.cluster.nodes[node].labels.get(key).cloned().unwrap_or_default()).collect()
     }
 
-    /// Binds as many pods of a scheduled group as fit, on the recorded nodes, which must form one of the placements with
-    /// the highest score. Returns the number of bound pods.
+    /// Binds as many pods of a scheduled group as fit, on the recorded nodes, which must form one of the placements
+    /// with the highest score. Returns the number of bound pods.
     fn bind(&mut self, unit: usize, group: &PodGroup, outcome: &GroupResult, result: &Value, step: usize) -> usize {
         let best = outcome.best();
         let recorded: Vec<Option<NodeIndex>> =
