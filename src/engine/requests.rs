@@ -88,10 +88,9 @@ struct KindLatency {
     latency: Distribution,
     /// Requests in flight at which the latency was measured, ascending; empty for the latency of an idle server.
     loads: Vec<u32>,
-    /// True for requests of nodes, which are in flight while they wait for `LedgerResource::NodeRequests`.
+    /// True for requests of nodes, which share `LedgerResource::NodeRequests`.
     is_of_node: bool,
     is_measured: bool,
-    is_write: bool,
 }
 
 impl KindLatency {
@@ -110,7 +109,6 @@ impl KindLatency {
             loads: measured.map_or(Vec::new(), |m| m.loads.clone()),
             is_of_node,
             is_measured: measured.is_some(),
-            is_write: kind.cost != CallCost::Read,
         }
     }
 
@@ -141,10 +139,6 @@ pub struct RequestTable {
     in_flight: RequestsInFlight,
     /// Number of requests that the API server executes at the same time.
     concurrency: u32,
-    /// Index of the token bucket of nodes.
-    node_bucket: usize,
-    /// Longest time for which the server executes requests of nodes that it has accepted.
-    longest_execution: Duration,
     /// Keys of the request kinds in the names of their random latencies.
     keys: [StreamKey; Call::COUNT],
     tally: [[RequestTally; CODES.len()]; Call::COUNT],
@@ -182,10 +176,6 @@ impl RequestTable {
             latency: Call::ALL.map(|call| KindLatency::new(timing, call)),
             in_flight: RequestsInFlight::default(),
             concurrency: plane.api_server_concurrency,
-            node_bucket: index(LedgerResource::NodeRequests),
-            longest_execution: Duration::from_seconds_f64(
-                f64::from(plane.api_server_concurrency) / plane.node_requests_per_s,
-            ),
             keys: Call::ALL.map(|call| StreamKey::from_text(&call.text())),
             tally: [[NO_TALLY; CODES.len()]; Call::COUNT],
             counts_at_restart: None,
@@ -208,7 +198,8 @@ impl RequestTable {
             None => now,
         };
         let kind = &self.latency[req.call as usize];
-        let arrival = if kind.is_of_node { now } else { granted };
+        // A measured latency of a node contains the wait and the effect of the load.
+        let arrival = if kind.is_of_node && kind.is_measured { now } else { granted };
         let in_flight = self.in_flight.count(arrival);
         let own = UniformDraw {
             purpose: StreamPurpose::ApiLatency,
@@ -216,22 +207,13 @@ impl RequestTable {
             occurrence: req.nth,
             substream: object.1,
         };
-        let mut latency = kind.sample(draws, own, (in_flight, self.concurrency));
-        // A measured latency contains the effect of the other requests.
-        if !kind.is_measured && kind.is_write && !kind.is_of_node {
-            latency = latency.max(self.node_backlog(arrival));
-        }
-        let answered_at = granted.max(arrival + latency);
-        // A measured latency contains the effect of the load, so it counts with its median.
-        let until = if kind.is_measured { arrival + kind.latency.median() } else { answered_at };
-        self.in_flight.enter(now, arrival, until);
+        let latency = kind.sample(draws, own, (in_flight, self.concurrency));
+        let counted = if kind.is_measured && !kind.loads.is_empty() { kind.latency.median() } else { latency };
+        self.in_flight.enter(now, arrival, arrival + counted);
+        // The server executes a request of a node while it waits for its share of the capacity.
+        let begins = if kind.is_of_node { now } else { granted };
+        let answered_at = granted.max(begins + latency);
         RequestTimes { granted, answered_at, in_flight }
-    }
-
-    /// Returns the time for which the server executes requests of nodes at `arrival`. Further ones wait in its queues,
-    /// which are separate for each client.
-    fn node_backlog(&self, arrival: SimTime) -> Duration {
-        self.token_buckets[self.node_bucket].2.backlog(arrival).min(self.longest_execution)
     }
 
     /// Adds an answered request to the audit log.

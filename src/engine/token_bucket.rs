@@ -67,11 +67,6 @@ impl TokenBucket {
         self.busy.clear();
     }
 
-    /// Returns the time until the server has handled everything that was reserved so far.
-    pub fn backlog(&self, at: SimTime) -> Duration {
-        Duration(self.arrival.saturating_sub(at.0))
-    }
-
     /// Reserves the next token and returns the time at which the request may leave.
     pub fn reserve(&mut self, now: SimTime) -> SimTime {
         self.requests += 1;

@@ -110,7 +110,8 @@ fn the_hot_state_of_a_pod_is_small() {
     let held = |pods| held_bytes(growth::with_pods(5_000, pods));
     let per_pod = (held(large) - held(small)) / i64::from(large - small);
     println!("{per_pod} B per pod");
-    assert!((1..=394).contains(&per_pod), "{per_pod} B per pod");
+    // Pods wait in the scheduler's queue, which grows with the time of a cycle.
+    assert!((1..=410).contains(&per_pod), "{per_pod} B per pod");
 }
 
 const HEAD: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";

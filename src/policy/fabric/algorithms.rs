@@ -165,7 +165,7 @@ impl AllIslands<'_> {
         self.set.slowest(|links| links.steps_s(self.collective()))
     }
 
-    /// A ring through all accelerators enters and leaves each island once, with R-1 of R parts of the buffer.
+    /// A ring through all accelerators enters and leaves each island once, with R − 1 of R parts of the buffer.
     fn ring(&self) -> CollectivePlan {
         let (ranks, islands) = (self.set.ranks, self.group.members.len() as f64);
         let network = passes(self.collective()) * (islands - 1.0) * self.group.step_s(self.map);

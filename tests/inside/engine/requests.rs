@@ -57,19 +57,11 @@ fn answered_ms(node_requests_per_s: f64, calls: &[Call]) -> Vec<u64> {
 }
 
 #[test]
-fn requests_of_nodes_share_the_capacity_of_the_server_with_the_writes_of_other_clients() {
-    use Call::{CollectorPodGet, JobPodPatch, KubeletStatus};
-    // Three requests of an idle moment are as slow as one, and a write of a controller does not overtake them.
-    let few = [KubeletStatus, KubeletStatus, KubeletStatus, JobPodPatch, CollectorPodGet];
-    assert_eq!(answered_ms(250.0, &few), [10, 10, 10, 12, 1]);
+fn a_request_of_a_node_is_executed_while_it_waits_for_its_share_of_the_capacity() {
+    use Call::{CollectorPodGet, KubeletStatus};
+    // Three requests of an idle moment are as slow as one.
+    assert_eq!(answered_ms(250.0, &[KubeletStatus, KubeletStatus, KubeletStatus, CollectorPodGet]), [10, 10, 10, 1]);
     assert_eq!(answered_ms(250.0, &[KubeletStatus; 20])[16..], [64, 68, 72, 76]);
-    // Beyond its concurrency, requests wait in a queue of their client.
-    let mut many = vec![KubeletStatus; 100];
-    many.push(CollectorPodGet);
-    many.push(JobPodPatch);
-    let answered = answered_ms(250.0, &many);
-    assert_eq!(answered[99], 396);
-    assert!(answered[101] <= 80, "{}", answered[101]);
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn an_all_to_all_on_a_ring_takes_a_quarter_of_an_all_gather() {
     assert_near("switch", all_to_all, 7.0 / 64.0 * 8.0 / 450.0, 1e-12);
 }
 
-/// A ring through all accelerators carries R-1 of R parts over each link, R being the accelerators; shards of the
+/// A ring through all accelerators carries R − 1 of R parts over each link, R being the accelerators; shards of the
 /// hosts carry n-1 of n parts, n being the islands. A row has the algorithm, the order and the expected seconds.
 #[test]
 fn the_algorithm_determines_the_bytes_of_a_collective_over_all_accelerators() {
