@@ -298,7 +298,8 @@ fn check_held(what: &str, restart: &RestartMetrics, imported: &ImportedRecording
 #[test]
 fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
     for (name, action, more) in [
-        ("node-drain", "cordonNode", 1.0),
+        // The list does not show how long the kubelets clean up after each pod.
+        ("node-drain", "cordonNode", 1.1),
         ("taint-noexecute", "taintNode", 1.0),
         ("node-partition-return", "partitionNode", 7.5),
     ] {

@@ -48,14 +48,14 @@ fn every_delay_of_the_timing_profile_has_a_value() {
     assert_eq!(timing.scheduler.fixed, Duration(910_000));
     assert_eq!(timing.scheduler.per_node, Duration(170));
     assert_eq!(timing.scheduler.per_feasible_node, Duration(260));
-    assert_eq!(timing.scheduler.affinity_per_node, Duration(5_000));
+    assert_eq!(timing.scheduler.affinity_per_node, Duration(1_750));
     assert_eq!(timing.api_write.median(), Duration::from_millis(7));
 }
 
 #[test]
 fn every_assumption_has_a_value_a_source_and_a_confidence() {
     let all = assumptions();
-    assert_eq!(all.len(), 9 + 3 * 4 + 23);
+    assert_eq!(all.len(), 9 + 3 * 4 + 29);
     for a in all {
         assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
         let levels = ["documented", "measured", "derived", "unverified"];
