@@ -179,6 +179,7 @@ fn workload(key: WorkloadKey, queue: usize, nth: usize) -> Workload {
         job_uid: String::new(),
         queue: format!("queue-{queue}"),
         priority,
+        priority_class: None,
         created: SimTime::ZERO + Duration::from_secs(nth as u64),
         active: true,
         admission_gates: String::new(),

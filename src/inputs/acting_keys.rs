@@ -313,9 +313,7 @@ impl FoundKey {
     }
 }
 
-fn in_metadata<'v>(
-    metadata: &'v Value, place: KeyPlace,
-) -> impl Iterator<Item = (&'static ActingKey, &'static str, &'v str)> {
+fn in_metadata(metadata: &Value, place: KeyPlace) -> impl Iterator<Item = (&'static ActingKey, &'static str, &str)> {
     let lists = [("label", "labels"), ("annotation", "annotations")];
     lists.into_iter().flat_map(move |(list, field)| {
         let pairs = metadata[field].as_object().into_iter().flatten();

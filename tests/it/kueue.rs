@@ -625,7 +625,8 @@ fn labels_of_kueue_that_change_during_a_run_take_effect() {
         |name: &str, key: &str, value: &str| patch(name, &format!("{{labels: {{kueue.x-k8s.io/{key}: {value}}}}}"));
     let gated = "labels: {kueue.x-k8s.io/queue-name: l2}, annotations: {kueue.x-k8s.io/admission-gated-by: acme.io/a}";
     let limited = "labels: {kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/max-exec-time-seconds: '9'}";
-    let cases: [(&str, &str, String, &[&str], &[&str]); 8] = [
+    type Texts<'t> = &'t [&'t str];
+    let cases: [(&str, &str, String, Texts, Texts); 8] = [
         (
             "a class raises the priority of a pending Workload",
             "",
@@ -882,7 +883,7 @@ fn pods_with_the_topology_of_a_dynamic_slice_are_refused_in_a_queue() {
         "template: {metadata: {annotations: {cloud.google.com/gke-tpu-slice-topology: 4x4x4}}, spec",
         1,
     );
-    let error = TwoJobSets::default().play_manifest(&later).err().expect("a refusal");
+    let error = TwoJobSets::default().play_manifest(&later).expect_err("a refusal");
     assert!(error.contains("GKE dynamic slicing is not modelled with Kueue"), "{error}");
 }
 

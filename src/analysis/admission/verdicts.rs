@@ -116,7 +116,9 @@ impl AdmissionInputs {
                 let (name, namespace) = (submitted.jobset.name.clone(), submitted.jobset.namespace.clone());
                 let verdict = "Finished";
                 submissions.verdicts.push(JobSetVerdict { name, namespace, verdict, ..JobSetVerdict::default() });
-                (submissions.attempts.push(None), submissions.started.push(None), trial.keys.push(None));
+                submissions.attempts.push(None);
+                submissions.started.push(None);
+                trial.keys.push(None);
                 continue;
             }
             let attempt = trial.submit(submitted)?;

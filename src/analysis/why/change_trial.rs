@@ -34,11 +34,9 @@ impl RecordSink for ReadySink {
         self.now = record.at;
         match record.body {
             Body::JobSetCreated { jobset } if jobset == self.jobset => self.created = record.at,
-            Body::AllReady { jobset, ready } if jobset == self.jobset => {
-                // Pods that stop before the wait begins do not count.
-                if ready || record.at < self.from {
-                    self.is_ready = ready;
-                }
+            // Pods that stop before the wait begins do not count.
+            Body::AllReady { jobset, ready } if jobset == self.jobset && (ready || record.at < self.from) => {
+                self.is_ready = ready;
             }
             Body::WorkloadCondition { jobset, kind: WorkloadConditionType::QuotaReserved, status: true, .. }
                 if jobset == self.jobset =>

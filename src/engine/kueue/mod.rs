@@ -286,12 +286,13 @@ fn missing_objects(workload: &Workload, objects: &KueueObjects) -> Option<String
 fn pending_check(queue: &str, name: &str, objects: &KueueObjects) -> String {
     let check = objects.admission_checks.iter().find(|check| check.name == name);
     let controller = check.map_or("", |check| &*check.controller_name);
-    let who = match check.is_some_and(|check| check.outcome.is_some()) {
-        true => format!("controller {controller} has not reported yet"),
-        false => format!(
+    let who = if check.is_some_and(|check| check.outcome.is_some()) {
+        format!("controller {controller} has not reported yet")
+    } else {
+        format!(
             "its controller {controller} is not simulated; `admissionChecks: [{{name: {name}, after: 30s}}]` in the \
              scenario makes it report"
-        ),
+        )
     };
     format!("its Workload has quota in LocalQueue {queue} and waits for AdmissionCheck {name}: {who}")
 }

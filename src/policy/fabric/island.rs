@@ -158,10 +158,11 @@ impl IslandLinks {
     /// AllReduce (`nsteps` in NCCL's tuning.cc). Hops of a torus are part of `transfer_s`.
     pub fn steps_s(&self, collective: Collective) -> f64 {
         match (self, collective) {
+            _ if !self.has_peers() => 0.0,
             (IslandLinks::Switch { latency_s, .. }, Collective::AllGather | Collective::ReduceScatter) => {
-                if self.has_peers() { latency_s / 2.0 } else { 0.0 }
+                latency_s / 2.0
             }
-            (IslandLinks::Switch { latency_s, .. }, _) if self.has_peers() => *latency_s,
+            (IslandLinks::Switch { latency_s, .. }, _) => *latency_s,
             _ => 0.0,
         }
     }

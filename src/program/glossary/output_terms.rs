@@ -104,7 +104,6 @@ fn table_entries(table: &TermTable) -> Vec<GlossaryEntry> {
             facts: facts.clone(),
             source: PAGE.to_owned(),
             mentions: row[1..].iter().flat_map(|cell| code_spans(cell)).collect(),
-            ..GlossaryEntry::default()
         }));
     }
     entries

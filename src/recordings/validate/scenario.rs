@@ -121,7 +121,7 @@ fn claim_controller(recording: &RecordedRun, objects: &[Value], faults: &[Script
         FaultAction::Request(UserRequest { verb: RequestVerb::Create { object, .. }, .. }) => Some(object),
         _ => None,
     });
-    let mut kinds = objects.iter().chain(created).map(|object| kind_of(object));
+    let mut kinds = objects.iter().chain(created).map(kind_of);
     let is_imported = recording.imported.is_some();
     let is_storage = |kind| match kind {
         ObjectKind::PersistentVolume | ObjectKind::StorageClass => true,

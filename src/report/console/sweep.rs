@@ -103,9 +103,10 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
     }
     let more_work = if request.is_empty() && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
     let is_best = best.inconclusive.is_empty() && best.equal.is_empty() && more_work.is_none();
-    let mut text = match is_best {
-        true => format!("{name} is best in {}: mean {mean}{interval}", best.metric),
-        false => format!("{name} has the {side} mean of {}: {mean}{interval}", best.metric),
+    let mut text = if is_best {
+        format!("{name} is best in {}: mean {mean}{interval}", best.metric)
+    } else {
+        format!("{name} has the {side} mean of {}: {mean}{interval}", best.metric)
     };
     let named = |points: &[usize]| {
         let mut names: Vec<String> = points.iter().take(NAMED).map(|p| point_name(all, *p)).collect();

@@ -253,12 +253,11 @@ impl MapGrid {
             let width = self.block_size.0 - 12;
             let fits = |name: &String| text_width(name, NAME_SIZE) <= width;
             let complete = [format!("{first} to {last}"), name_range(first, last), shared_name(first, last)];
-            let name = match first == last {
-                true => shorten_name(first, NAME_SIZE, width),
-                false => {
-                    let shared = shorten_name(&complete[2], NAME_SIZE, width);
-                    complete.into_iter().find(fits).unwrap_or(shared)
-                }
+            let name = if first == last {
+                shorten_name(first, NAME_SIZE, width)
+            } else {
+                let shared = shorten_name(&complete[2], NAME_SIZE, width);
+                complete.into_iter().find(fits).unwrap_or(shared)
             };
             scene.text((x, y - self.label / 2 - 1), NAME_SIZE, TextAnchor::Left, MUTED_COLOR, &name);
         }

@@ -155,9 +155,10 @@ impl PlanText for BudgetReport {
 
 fn cause_rows(b: &LossBudget) -> Vec<Vec<String>> {
     let is_uncounted = b.uncounted > 0.0;
-    let mut head = match is_uncounted {
-        true => vec!["cause", "counted per run", "share", "not counted per run"],
-        false => vec!["cause", "restarts per run", "share"],
+    let mut head = if is_uncounted {
+        vec!["cause", "counted per run", "share", "not counted per run"]
+    } else {
+        vec!["cause", "restarts per run", "share"]
     };
     if b.max_restarts.is_some() {
         head.extend(["exhausted the limit in", "sufficient without it"]);

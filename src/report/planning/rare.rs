@@ -74,10 +74,7 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             if x.whole_runs { "runs" } else { "partial runs" }
         ));
         if by_counting < x.simulated as f64 {
-            let count = match r.is_time() {
-                true => "run --seeds N",
-                false => "plan budget --seeds N",
-            };
+            let count = if r.is_time() { "run --seeds N" } else { "plan budget --seeds N" };
             all.push(format!(
                 "The event is not rare enough for splitting: use plain simulation ({count}), which needs fewer runs."
             ));

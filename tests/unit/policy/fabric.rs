@@ -341,7 +341,8 @@ fn a_part_of_a_torus_loses_the_wraparound_of_the_axis_that_is_cut() {
 /// seconds on a link of 10 bytes per second.
 #[test]
 fn jobs_on_a_link_have_fair_rates_by_what_is_on_the_wire() {
-    let rows: [(&str, (f64, f64), &[(f64, f64)], f64); 8] = [
+    type Demand = (f64, f64);
+    let rows: [(&str, Demand, &[Demand], f64); 8] = [
         ("an empty link", (10.0, 10.0), &[], 1.0),
         ("two equal jobs have half each", (10.0, 10.0), &[(10.0, 10.0)], 2.0),
         ("three equal jobs", (10.0, 10.0), &[(10.0, 10.0), (10.0, 10.0)], 3.0),

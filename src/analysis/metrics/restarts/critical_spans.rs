@@ -146,12 +146,19 @@ fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &Pa
 
 /// Whether an action may let a node fit: it returns a node, makes it schedulable, or removes pods that hold one.
 fn gives_capacity(action: &FaultAction) -> bool {
-    match action {
-        FaultAction::ReturnNode(_) | FaultAction::NewNode(_) | FaultAction::UncordonNode(_) => true,
-        FaultAction::DeletePod { .. } | FaultAction::EvictPod { .. } | FaultAction::ContainerExit { .. } => true,
-        FaultAction::SuspendJobSet(_) | FaultAction::DeleteJobSet(_) | FaultAction::Request(_) => true,
-        _ => false,
-    }
+    use FaultAction::*;
+    matches!(
+        action,
+        ReturnNode(_)
+            | NewNode(_)
+            | UncordonNode(_)
+            | DeletePod { .. }
+            | EvictPod { .. }
+            | ContainerExit { .. }
+            | SuspendJobSet(_)
+            | DeleteJobSet(_)
+            | Request(_)
+    )
 }
 
 /// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.
