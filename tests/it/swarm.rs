@@ -51,7 +51,7 @@ fn drawn_cases_end_with_an_explained_reason() {
 
 /// Number of changed cases. Many of them are rejected.
 fn changed_cases() -> u64 {
-    support::cases(120, 400)
+    support::cases(60, 400)
 }
 
 #[test]
