@@ -81,7 +81,7 @@ fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
     for (name, lever) in [
         ("regime-job-controller-bound", "QPS of each controller of kube-controller-manager"),
         ("regime-bind-bound", "QPS of kube-scheduler"),
-        ("regime-algorithm-bound", "no exclusive placement"),
+        ("regime-algorithm-bound", "scheduling time per pod"),
         ("regime-event-bound", "QPS of each controller of kube-controller-manager"),
         ("regime-gc-bound", "workers of the garbage collector"),
         ("regime-image-bound", "imagePullPolicy IfNotPresent"),

@@ -13,7 +13,32 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 23] = [
+const NOT_DRAWN: [(&str, &str); 39] = [
+    ("Container.lifecycle", "a preStop hook delays the stop like `stopAfter`; tests of the kubelet have it"),
+    ("DcnLevel.algorithm", "the same words as of `communication`, which are drawn; `policy::fabric` tests it"),
+    ("DcnLevel.algorithm: Hierarchical", "of DcnLevel.algorithm"),
+    ("DcnLevel.algorithm: Nvls", "of DcnLevel.algorithm"),
+    ("DcnLevel.algorithm: Ring", "of DcnLevel.algorithm"),
+    ("DcnLevel.algorithm: Tree", "of DcnLevel.algorithm"),
+    ("Lifecycle.preStop", "of Container.lifecycle"),
+    ("LifecycleHandler.sleep", "of Container.lifecycle"),
+    ("Model.microbatches", "it multiplies the number of calls, which is drawn"),
+    ("SleepAction.seconds", "of Container.lifecycle"),
+    ("Timing.schedulerExistingTerm", "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it"),
+    (
+        "Timing.schedulerHardSpreadPerNode",
+        "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it",
+    ),
+    ("Timing.schedulerNodeAffinity", "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it"),
+    ("Timing.schedulerPerClaim", "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it"),
+    (
+        "Timing.schedulerPreferredPerNode",
+        "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it",
+    ),
+    (
+        "Timing.schedulerSoftSpreadPerNode",
+        "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it",
+    ),
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
     ("AdmissionCheckController.after", "of Scenario.admissionChecks"),
     ("AdmissionCheckController.message", "of Scenario.admissionChecks"),
