@@ -188,7 +188,8 @@ impl FlavorRequests {
             // A smaller amount may admit the Workload although larger ones do not, because others take their part.
             let high = amounts[at].missing.0;
             let step = (high / TRIED_AMOUNTS).max(1) as usize;
-            let found = (0..high).step_by(step).find_map(|by| Some((by, self.remedy(case, &with(&amounts, by))?)));
+            let smaller = |by: i64| case.submitted_remedy(&with(&amounts, by));
+            let found = (0..high).step_by(step).find_map(|by| Some((by, smaller(by)?)));
             if let Some((by, smaller)) = found {
                 (amounts[at].missing, remedy) = (Amount(by), smaller);
             }
