@@ -55,14 +55,6 @@ impl PendingCase<'_> {
         Some(Remedy { changes, preempted: verdict.preempted })
     }
 
-    /// Returns the changes, with additions, as a remedy if the JobSet starts with them after a new submission of all
-    /// JobSets, also if its pending Workload alone would not be admitted.
-    pub fn submitted_remedy(&self, changes: &[QueueChange]) -> Option<Remedy> {
-        let changes = (self.complete)(changes, self.additions)?;
-        let preempted = self.verdict(&changes)?.preempted;
-        Some(Remedy { changes, preempted })
-    }
-
     /// Returns the remedy with the smallest number in `1..=most`, and the number. Beyond a few numbers, larger ones are
     /// supposed to admit the Workload as well.
     pub fn smallest(&self, most: i64, changes: impl Fn(i64) -> Vec<QueueChange>) -> Option<(i64, Remedy)> {

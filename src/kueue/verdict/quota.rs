@@ -15,8 +15,6 @@ const COMBINATIONS_MAX: usize = 64;
 
 /// Maximum number of increases that are tried until the Workload has quota.
 const INCREASES_MAX: usize = 32;
-/// Number of smaller amounts that are tried, at equal distances.
-const TRIED_AMOUNTS: i64 = 16;
 
 /// Returns the smallest increases of the nominal quota and of the borrowing limit, in the flavors that need the least.
 pub(super) fn more_quota(case: &PendingCase) -> Vec<Remedy> {
@@ -166,32 +164,24 @@ impl FlavorRequests {
         }
         let mut remedy = self.remedy(case, &self.increases(&amounts, field))?;
         for at in 0..amounts.len() {
-            let with = |amounts: &[QuotaShortage], by: i64| {
-                let mut tried = amounts.to_vec();
+            let with = |by: i64| {
+                let mut tried = amounts.clone();
                 tried[at].missing = Amount(by);
                 self.increases(&tried, field)
             };
             // Preemption may do with less.
             let most = amounts[at].missing.0 - 1;
-            if let Some(smaller) = self.remedy(case, &with(&amounts, most)) {
+            if let Some(smaller) = self.remedy(case, &with(most)) {
                 remedy = smaller;
                 let (mut low, mut high) = (-1, most);
                 while high - low > 1 {
                     let middle = low + (high - low) / 2;
-                    match self.remedy(case, &with(&amounts, middle)) {
+                    match self.remedy(case, &with(middle)) {
                         Some(smaller) => (high, remedy) = (middle, smaller),
                         None => low = middle,
                     }
                 }
                 amounts[at].missing = Amount(high);
-            }
-            // A smaller amount may admit the Workload although larger ones do not, because others take their part.
-            let high = amounts[at].missing.0;
-            let step = (high / TRIED_AMOUNTS).max(1) as usize;
-            let smaller = |by: i64| case.submitted_remedy(&with(&amounts, by));
-            let found = (0..high).step_by(step).find_map(|by| Some((by, smaller(by)?)));
-            if let Some((by, smaller)) = found {
-                (amounts[at].missing, remedy) = (Amount(by), smaller);
             }
         }
         (!remedy.changes.is_empty()).then_some((amounts, remedy))
