@@ -107,7 +107,7 @@ pub struct TimelineLane {
 }
 
 impl LaneGroup {
-    /// Returns the entries of the legend whose color is drawn according to `is_drawn`. White stands for no color.
+    /// Returns the legend entries with a color in the chart, as `is_drawn` finds. Entries in white have no color.
     pub(crate) fn legend_of(&self, is_drawn: impl Fn(&[(u32, u32)]) -> bool) -> Vec<(Rgb, &'static str)> {
         let is_used = |color: Rgb| {
             let mut layers = self.lanes.iter().flat_map(|lane| &lane.layers).filter(|(own, _)| *own == color);
