@@ -10,6 +10,7 @@ use sim_api::admission::names;
 use sim_api::spec::keys::{TPU_BLOCK, TPU_CUBE, TPU_SLICE};
 use sim_api::spec::{FormedSlice, NamedNode, NodeNumbers, NodePool, TopologySpec};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Maximum number of cubes that an error lists.
 const LISTED_MAX: usize = 10;
@@ -34,7 +35,7 @@ struct CubeNodes {
 fn cubes(topology: &TopologySpec) -> BTreeMap<String, CubeNodes> {
     let mut cubes: BTreeMap<String, CubeNodes> = BTreeMap::new();
     for (p, pool) in topology.pools.iter().enumerate() {
-        for numbers in numbers(pool) {
+        for numbers in numbers(pool, 0..pool.nodes()) {
             let Some(cube) = numbers.label(pool, TPU_CUBE) else { continue };
             let cube = cubes.entry(cube).or_default();
             cube.nodes.push((p, numbers.node));
@@ -44,10 +45,10 @@ fn cubes(topology: &TopologySpec) -> BTreeMap<String, CubeNodes> {
     cubes
 }
 
-fn numbers(pool: &NodePool) -> impl Iterator<Item = NodeNumbers> {
+fn numbers(pool: &NodePool, nodes: Range<u64>) -> impl Iterator<Item = NodeNumbers> + use<> {
     let per_island = u64::from(pool.nodes_per_island).max(1);
     let per_pool = (u64::from(pool.islands) * per_island).max(1);
-    (0..pool.nodes()).map(move |node| NodeNumbers { pool: node / per_pool, island: node / per_island, node })
+    nodes.map(move |node| NodeNumbers { pool: node / per_pool, island: node / per_island, node })
 }
 
 /// Checks the slices and labels their nodes.
@@ -131,8 +132,7 @@ pub fn example(topology: &TopologySpec, name: &str, count: u32, shape: &str) -> 
 
 /// Adds the label of a slice to a node, which is then listed by name like those before it.
 fn label(pool: &mut NodePool, number: u64, slice: &str) {
-    let numbers: Vec<NodeNumbers> = numbers(pool).take(number as usize + 1).skip(pool.nodes.len()).collect();
-    for numbers in numbers {
+    for numbers in numbers(pool, pool.nodes.len() as u64..number + 1) {
         let name = numbers.node_name(pool);
         pool.nodes.push(NamedNode { name, ..NamedNode::default() });
     }

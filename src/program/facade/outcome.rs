@@ -106,7 +106,7 @@ impl SimulationOutcome {
     /// let scenario = Scenario::from_file("scenarios/first-steps.yaml")?;
     /// let outcome = Simulation::new(&scenario)?.run(1, 0);
     /// let restarts = outcome.rows("restarts").expect("every run has this table");
-    /// assert!(restarts[0]["strategy"].is_string() && restarts[0]["total"].is_number());
+    /// assert!(restarts[0]["strategy"].is_string() && restarts[0]["total_s"].is_number());
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn rows(&self, table: &str) -> Option<serde_json::Value> {
