@@ -13,18 +13,10 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write as _, os::unix::fs::symlink};
 use trycmd::TestCases;
 
-/// Returns the path of the program: the build of the tests, or the one in `JOBSET_SIM_PROGRAM`, such as a release build
-/// for slow pages.
-#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
-fn program() -> PathBuf {
-    std::env::var_os("JOBSET_SIM_PROGRAM").map_or(PathBuf::from(env!("CARGO_BIN_EXE_jobset-sim")), PathBuf::from)
-}
+const PROGRAM: &str = env!("CARGO_BIN_EXE_jobset-sim");
 
 /// Directories of the repository that commands may name.
 const INPUTS: [&str; 4] = ["scenarios", "topologies", "tests", "reports"];
-
-/// Pages whose commands need minutes in an unoptimized build; an ignored test runs them.
-const SLOW_PAGES: [&str; 1] = ["docs/stories.md"];
 
 /// A picture, and the file that a command of a page writes.
 struct Picture {
@@ -37,7 +29,7 @@ const fn picture(file: &'static str, page: &'static str, drawn: &'static str) ->
     Picture { file, page, drawn }
 }
 
-const PICTURES: [Picture; 9] = [
+const PICTURES: [Picture; 19] = [
     picture("docs/demo.svg", "README.md", "jobset-sim-demo/demo.svg"),
     picture("docs/differences.svg", "docs/compare.md", "strategies/charts/differences.svg"),
     picture("docs/ledger.svg", "docs/compare.md", "strategies/charts/ledger.svg"),
@@ -47,40 +39,25 @@ const PICTURES: [Picture; 9] = [
     picture("docs/sweep/heat.svg", "docs/sweep.md", "sweep-spares/charts/heat.svg"),
     picture("docs/sweep/bands.svg", "docs/sweep.md", "sweep-spares/charts/bands.svg"),
     picture("docs/sweep/knee.svg", "docs/sweep.md", "sweep-spares/charts/knee.svg"),
-];
-
-const SLOW_PICTURES: [Picture; 10] = [
-    picture("docs/stories/spare-slices.svg", "docs/stories.md", "spare-slices/charts/goodput.svg"),
-    picture("docs/stories/cube-spares.svg", "docs/stories.md", "cube-spares/charts/goodput.svg"),
+    picture("docs/stories/spare-slices.svg", "docs/stories-clusters.md", "spare-slices/charts/goodput.svg"),
+    picture("docs/stories/cube-spares.svg", "docs/stories-clusters.md", "cube-spares/charts/goodput.svg"),
     picture("docs/stories/elastic.svg", "docs/stories.md", "elastic/charts/goodput.svg"),
     picture("docs/stories/levers.svg", "docs/stories.md", "levers/charts/ledger.svg"),
     picture("docs/stories/hangs-and-stragglers.svg", "docs/stories.md", "hangs-and-stragglers/charts/ledger.svg"),
-    picture("docs/stories/slice-shapes.svg", "docs/stories.md", "slice-shapes/charts/ledger.svg"),
-    picture("docs/stories/block-crossing.svg", "docs/stories.md", "block-crossing/charts/ledger.svg"),
-    picture("docs/stories/nvl72-faults.svg", "docs/stories.md", "nvl72-faults/charts/goodput.svg"),
+    picture("docs/stories/slice-shapes.svg", "docs/stories-clusters.md", "slice-shapes/charts/ledger.svg"),
+    picture("docs/stories/block-crossing.svg", "docs/stories-clusters.md", "block-crossing/charts/ledger.svg"),
+    picture("docs/stories/nvl72-faults.svg", "docs/stories-clusters.md", "nvl72-faults/charts/goodput.svg"),
     picture("docs/stories/blast-radius.svg", "docs/stories.md", "blast-radius/charts/restarts.svg"),
     picture("docs/stories/silent-node.svg", "docs/stories.md", "silent-node/charts/ledger.svg"),
 ];
 
 #[test]
 fn commands_print_and_draw_what_the_pages_show() {
-    let pages = pages().into_iter().filter(|page| !SLOW_PAGES.contains(&page.as_str()));
-    check(Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs"), pages.collect(), &PICTURES);
-}
-
-#[test]
-#[ignore = "takes minutes without optimization: .ci/run examples"]
-fn commands_of_slow_pages_print_and_draw_what_the_pages_show() {
-    let pages = SLOW_PAGES.map(str::to_owned).to_vec();
-    check(Path::new(env!("CARGO_TARGET_TMPDIR")).join("slow-docs"), pages, &SLOW_PICTURES);
-}
-
-/// Runs the commands of pages in `work`, which is removed if all is well, and compares the pictures.
-fn check(work: PathBuf, pages: Vec<String>, pictures: &[Picture]) {
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs");
     let _ = fs::remove_dir_all(&work);
     let cases = TestCases::new();
-    cases.register_bin("jobset-sim", program());
-    for page in pages.iter().filter(|page| text(page).contains("\n```console\n")) {
+    cases.register_bin("jobset-sim", Path::new(PROGRAM));
+    for page in pages().iter().filter(|page| text(page).contains("\n```console\n")) {
         // trycmd runs the commands of a page in the directory with the extension `in`. It writes through the link.
         let link = work.join(page);
         let directory = directory(&work, page);
@@ -93,7 +70,7 @@ fn check(work: PathBuf, pages: Vec<String>, pictures: &[Picture]) {
     }
     cases.run();
     let mut stale = String::new();
-    for Picture { file, page, drawn } in pictures {
+    for Picture { file, page, drawn } in PICTURES {
         let drawn = fs::read(directory(&work, page).join(drawn)).expect("a command of the page draws the picture");
         compare(&mut stale, file, &drawn);
     }
@@ -294,7 +271,7 @@ fn overwrites() -> bool {
 
 /// Runs the program in the root of the repository.
 fn run(args: &[&str], input: &str) -> Output {
-    let mut command = Command::new(program());
+    let mut command = Command::new(PROGRAM);
     command.args(args).current_dir(root()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the program reads");
