@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The directories that are not complete yet: the temporary path and the parents created for it, innermost first.
 static PARTIAL: Mutex<Vec<(PathBuf, Vec<PathBuf>)>> = Mutex::new(Vec::new());
@@ -16,7 +16,21 @@ pub(crate) fn partial() -> MutexGuard<'static, Vec<(PathBuf, Vec<PathBuf>)>> {
 
 /// Removes all incomplete output before the process exits. Threads that write output are blocked from then on.
 pub fn remove_partial() {
-    let mut partial = partial();
+    remove_all(partial());
+}
+
+/// Removes all incomplete directories, unless a thread is writing a file. For a thread that panics: it may be that one,
+/// and must not wait for itself.
+pub fn remove_partial_unless_locked() {
+    match PARTIAL.try_lock() {
+        Ok(partial) => remove_all(partial),
+        Err(TryLockError::Poisoned(poisoned)) => remove_all(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => {}
+    }
+}
+
+/// Removes the listed directories and keeps the lock.
+fn remove_all(mut partial: MutexGuard<Vec<(PathBuf, Vec<PathBuf>)>>) {
     partial.drain(..).for_each(|directory| remove_directory(&directory));
     std::mem::forget(partial);
 }

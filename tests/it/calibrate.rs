@@ -35,7 +35,7 @@ const KCM_BURST: &str = "controlPlane.kubeControllerManager.burst";
 #[test]
 fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
     let (mut seen, mut all) = (0, 0);
-    for path in recordings("times") {
+    for path in recordings("times").into_iter().step_by(cases(2, 1) as usize) {
         let text = std::fs::read_to_string(&path).expect("a recording");
         let name = path.display().to_string();
         let recording = read(&name, &text).expect("a recording");

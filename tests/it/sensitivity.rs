@@ -119,12 +119,10 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
 
 #[test]
 fn ends_of_ranges_have_one_notation_of_durations() {
-    let input = "training.checkpoint.every=1047s..30m";
-    let scenario = "scenarios/stories/spare-slices.yaml";
+    let input = "parameters.every=1047s..30m";
+    let scenario = "tests/it/reduced/gang.yaml";
     let run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"))
-        .args(["sensitivity", scenario, "--level", "reduced", "--input", input, "--metric", "end.t_s"])
-        .args(["--set", "jobSets.0.restartStrategy=BlockingRecreate", "--seeds", "2", "--quiet"])
-        .args(["--set", "spec.replicatedJobs[0].replicas=2", "--set", "topology.pools[0].count=2"])
+        .args(["sensitivity", scenario, "--input", input, "--metric", "end.t_s", "--seeds", "2", "--quiet"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

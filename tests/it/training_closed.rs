@@ -44,7 +44,7 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
             every * n
         );
         let scenario = scenario_with(1, "restartPolicy: Never", &text);
-        let rows = map_replications(&scenario, 24, |outcome| {
+        let rows = map_replications(&scenario, support::cases(12, 24), |outcome| {
             let training = &outcome.training[0];
             assert!(training.done);
             let wall: u64 = training.spent_ns.iter().sum();
@@ -74,7 +74,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
     // 1/e)^(m + 1) from scratch.
     const PERFECT: [f64; 4] = [0.367879, 0.735759, 0.919699, 0.981012];
     const SCRATCH: [f64; 4] = [0.367879, 0.600424, 0.747420, 0.840339];
-    let n = 400;
+    let n = support::cases(100, 400);
     for (saved, chances) in [("Continuous", PERFECT), ("Never", SCRATCH)] {
         let text = format!(
             "training: {{work: 100h, checkpoint: {saved}}}\n\

@@ -11,6 +11,8 @@ use sim_report::figures::sweep_figure::SweepAxisError;
 use sim_report::files::rundir_error::RunDirError;
 use sim_report::rundiff_error::RunDiffError;
 
+/// Exit code of a bug in this program.
+pub const INTERNAL: u8 = 1;
 /// Exit code of a failed `--fail-if` gate.
 pub const GATE_FAILED: u8 = 5;
 /// Exit code that a shell reports for a program terminated by SIGINT.
@@ -42,7 +44,7 @@ pub(crate) use bail;
 impl CommandFailure {
     pub fn code(&self) -> u8 {
         match self {
-            CommandFailure::Internal(_) => 1,
+            CommandFailure::Internal(_) => INTERNAL,
             CommandFailure::Invalid(_) => 2,
             CommandFailure::NotFound(_) => 3,
             CommandFailure::CannotBePlaced(_) => 4,

@@ -38,7 +38,6 @@ use sim_analysis::format::thousands;
 use sim_base::escape::for_terminal;
 use sim_inputs::text::diagnostic::shortened;
 use std::io::ErrorKind;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 const REPORT: &str =
@@ -56,14 +55,17 @@ fn shortened_lines(message: &str) -> String {
 pub fn main() -> ExitCode {
     // Invalid usage exits here with code 2, `--help` and `--version` with code 0.
     let cli = CommandLine::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
+    // Release builds do not unwind, so the hook ends the program.
     std::panic::set_hook(Box::new(|panic| {
         let version = env!("CARGO_PKG_VERSION");
         output::notice(&format!("internal error: {panic}\njobset-sim {version}. {REPORT}"));
+        sim_report::atomic_write::remove_partial_unless_locked();
+        std::process::exit(i32::from(failure::INTERNAL))
     }));
     interrupt::install();
-    let code = match catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command))) {
-        Ok(Ok(code)) => code,
-        Ok(Err(failure)) => {
+    let code = match dispatch(&cli.command) {
+        Ok(code) => code,
+        Err(failure) => {
             let bug = matches!(failure, CommandFailure::Internal(_));
             let message = failure.message().trim_end();
             let lead = if message.starts_with("error") { "" } else { "error: " };
@@ -73,7 +75,6 @@ pub fn main() -> ExitCode {
             }
             failure.code()
         }
-        Err(_) => 1,
     };
     ExitCode::from(code)
 }

@@ -32,23 +32,8 @@ impl Glossary {
             return matching;
         }
         let word = folded(request);
-        let is = |m: &String| folded(m) == word;
-        let looks: [&dyn Fn(&GlossaryEntry) -> bool; 7] = [
-            &|e| e.word == request,
-            &|e| paths(e).any(is),
-            &|e| paths(e).any(|p| ends_in(&folded(p), &word)),
-            &|e| fits(&e.word, request),
-            &|e| e.mentions.iter().any(is),
-            &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
-            &|e| e.mentions.iter().any(|m| fits(m, request)),
-        ];
-        let mut matching = TermLookup { asked: request.to_owned(), ..TermLookup::default() };
-        for look in looks {
-            matching.entries = self.entries.iter().filter(|e| look(e)).collect();
-            if !matching.entries.is_empty() {
-                break;
-            }
-        }
+        let entries = self.matching(request, &word);
+        let mut matching = TermLookup { asked: request.to_owned(), entries, ..TermLookup::default() };
         self.add_same(&mut matching.entries, &word);
         self.add_fields(&mut matching.entries, &word);
         matching.entries.sort_by_key(|e| rank(e));
@@ -58,6 +43,29 @@ impl Glossary {
         matching.also = self.similar_terms(&word, &matching.entries);
         matching.rules = self.rules_of(request, &matching.entries);
         matching
+    }
+
+    /// Returns the entries that match in the first way that any entry matches: as the word itself, as a part of a path,
+    /// by a pattern, or in a text that mentions the word.
+    fn matching(&self, request: &str, word: &str) -> Vec<&GlossaryEntry> {
+        let is = |m: &String| folded(m) == word;
+        let looks: [&dyn Fn(&GlossaryEntry) -> bool; 7] = [
+            &|e| e.word == request,
+            &|e| paths(e).any(is),
+            &|e| paths(e).any(|p| ends_in(&folded(p), word)),
+            &|e| fits(&e.word, request),
+            &|e| e.mentions.iter().any(is),
+            &|e| e.mentions.iter().any(|m| ends_in(&folded(m), word)),
+            &|e| e.mentions.iter().any(|m| fits(m, request)),
+        ];
+        let found = looks.iter().map(|look| self.entries.iter().filter(|e| look(e)).collect::<Vec<_>>());
+        found.into_iter().find(|entries| !entries.is_empty()).unwrap_or_default()
+    }
+
+    /// Returns whether [`Glossary::find`] finds an entry, without its suggestions.
+    pub fn knows(&self, request: &str) -> bool {
+        let request = request.trim();
+        !self.matching(request, &folded(request)).is_empty() || !self.find(request).entries.is_empty()
     }
 
     /// Splits a search text into a kind and a term of this kind, such as `exit code 5` or `column total`.

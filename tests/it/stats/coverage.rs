@@ -114,7 +114,7 @@ fn intervals_after_planned_looks_have_the_level_of_the_design() {
     assert!(looks[1..].iter().all(|look| look.level < 1.0 - 0.0075), "{looks:?}");
     let mut draws = DrawSequence::new(8, 0);
     let mut draw = |trial, i| value(&mut draws, trial, i);
-    let trials = support::cases(400, TRIALS.into()) as u32;
+    let trials = support::cases(200, TRIALS.into()) as u32;
     let near = |share: f64| (share - 0.95).abs() < binomial_error(trials);
     for probability in [0.1, 0.5] {
         let truth: f64 = -libm::log(1.0 - probability);
