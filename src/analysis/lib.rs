@@ -5,6 +5,9 @@
 
 pub mod admission;
 pub mod capacity;
+#[cfg(test)]
+#[path = "../../tests/inside/cases.rs"]
+mod cases;
 pub mod experiment;
 pub mod format;
 pub mod kueue_load;

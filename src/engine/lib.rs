@@ -6,6 +6,9 @@
 
 mod accounting;
 mod apiserver;
+#[cfg(test)]
+#[path = "../../tests/inside/cases.rs"]
+mod cases;
 pub mod check;
 mod ctx;
 mod diagnosis;

@@ -4,6 +4,9 @@
 //! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state.
 
 pub mod amount;
+#[cfg(test)]
+#[path = "../../tests/inside/cases.rs"]
+mod cases;
 pub mod control;
 pub mod cycle;
 pub mod flavors;

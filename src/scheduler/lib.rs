@@ -4,6 +4,9 @@
 //! The crate has no clock, no queue and no randomness: the caller passes the index at which the search starts and
 //! selects among nodes with equal scores, and finds the claim that keeps a pod from all nodes.
 
+#[cfg(test)]
+#[path = "../../tests/inside/cases.rs"]
+mod cases;
 pub mod cluster;
 pub mod cycle;
 pub mod decision;

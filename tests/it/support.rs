@@ -1,8 +1,11 @@
 //! Shared test functions: scenarios by name, recordings, generated clusters.
 
-use sim_engine::SimulationInput;
+#[path = "../inside/cases.rs"]
+mod cases;
 
+pub use cases::{cases, runs_long_tests};
 use sim_api::spec::ScenarioSpec;
+use sim_engine::SimulationInput;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -130,18 +133,6 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     }
     print_to_stderr(&format!("NOT TESTED: {what} (the examples of the JobSet project are missing)"));
     None
-}
-
-/// Returns whether long random searches are complete: with `LONG_TESTS=1`, as in `.ci/run`. Otherwise each tries a part
-/// of its cases, so that `cargo test` takes minutes.
-#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
-pub fn runs_long_tests() -> bool {
-    std::env::var_os("LONG_TESTS").is_some_and(|value| value == "1")
-}
-
-/// Returns the number of cases that a search tries: `all`, or a `part` of them in a quick run.
-pub fn cases(part: u64, all: u64) -> u64 {
-    if runs_long_tests() { all } else { part }
 }
 
 /// Returns whether a test that simulates a scenario many times includes it: a quick run leaves out those of thousands

@@ -1,6 +1,7 @@
 //! Unit tests of `sim_engine::queue`.
 
 use super::*;
+use crate::cases::cases;
 use proptest::prelude::*;
 use sim_base::{JobId, JobSetId};
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ fn any_delay() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(32, 256) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn events_leave_by_time_then_class_then_sequence(
         steps in prop::collection::vec((any_delay(), 0..3u32), 1..400),

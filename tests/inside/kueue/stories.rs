@@ -1,6 +1,7 @@
 //! Random small clusters of quotas against brute force.
 
 use crate::amount::Amount;
+use crate::cases::cases;
 use crate::control::{JobView, Manager, reconcile_job, reconcile_workload};
 use crate::flavors::PreemptionPossibility;
 use crate::flavors::assigner::PreemptionOracle;
@@ -310,7 +311,7 @@ fn check_preemption(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_quota_is_exceeded_anywhere_in_the_tree(shape in shape(false)) {

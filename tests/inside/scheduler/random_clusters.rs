@@ -2,6 +2,7 @@
 //! by pod, equal those of an evaluation of each node against all pods (`brute_force`).
 
 use crate::brute_force::{affinity_scores, is_feasible, spread_scores};
+use crate::cases::cases;
 use crate::cluster::Cluster;
 use crate::cycle::SchedulingCycle;
 use crate::decision::{Decision, ScoredNodes, find_feasible, schedule};
@@ -199,7 +200,7 @@ fn check_scores(cluster: &Cluster, pod: &PodView, scored: &ScoredNodes) -> Resul
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn victims_equal_those_of_a_brute_force_evaluation(

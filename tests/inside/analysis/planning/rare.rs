@@ -50,7 +50,8 @@ fn estimate((experiment, horizon): (u64, f64), limit: u64) -> RareEventSearch {
 #[test]
 fn intervals_of_rare_events_cover_known_probabilities() {
     // Eight lifetimes are 24 exponential stages. Student's interval covers 92, 86 and 80 %.
-    for (horizon, expected) in [(9.875_853_11, 1e-4), (8.502_138_74, 1e-5), (7.395_235_31, 1e-6)] {
+    let known = [(9.875_853_11, 1e-4), (8.502_138_74, 1e-5), (7.395_235_31, 1e-6)];
+    for (horizon, expected) in known.into_iter().take(crate::cases::cases(1, 3) as usize) {
         let exact = poisson_sf(23, horizon);
         assert!((exact / expected - 1.0).abs() < 1e-6, "{exact}");
         let (mut covered, mut sum) = (0, 0.0);

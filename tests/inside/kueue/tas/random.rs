@@ -1,6 +1,7 @@
 //! Random small topologies against an enumeration of all assignments.
 
 use super::situation::{FLAVOR, TOPOLOGY};
+use crate::cases::cases;
 use crate::tas::{
     LevelRequest, NodeConstraints, PlacementMode, PlacementResult, PodSetRequest, SliceConstraint, TasFlavor, TasNode,
     TopologyAssignment, TopologyRequest, TopologySnapshot,
@@ -147,7 +148,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn an_assignment_is_found_if_and_only_if_one_exists(
