@@ -5,6 +5,7 @@ pub(crate) mod fault_traces;
 use super::presets::faults;
 use super::presets::faults::{PresetScale, PresetTarget};
 use super::presets::rate;
+use super::scenario::stop;
 use super::schema::check::{UnmodelledFields, check};
 use super::schema::definitions::fleet::{FLEET, ORDERS};
 use super::schema::field_type::FieldType;
@@ -166,7 +167,11 @@ fn job(node: &YamlNode, report: &mut DiagnosticReport) -> FleetJob {
 fn training(node: &YamlNode, report: &mut DiagnosticReport) -> FleetTraining {
     let training = node.get("training").unwrap_or(node);
     let progress = training::progress(training, report);
-    FleetTraining { work: read::duration(training, "work").unwrap_or_default(), progress }
+    let work = read::duration(training, "work").unwrap_or_default();
+    if let Some(place) = training.get("work").filter(|_| work == Duration::ZERO) {
+        report.error(place.at, "training.work is 0: the work must be positive");
+    }
+    FleetTraining { work, progress }
 }
 
 /// Returns the fault processes, with presets replaced by their processes.
@@ -194,6 +199,15 @@ fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticRepor
 
 /// Checks constraints that involve several fields.
 fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
+    if let Some(at) = node.at_path(&["stop", "at"]) {
+        stop::is_zero(fleet.stop_at, at.at, report);
+    }
+    if let Some(repair) = node.get("repair").filter(|_| !fleet.faults.iter().any(|fault| fault.needs_repair)) {
+        report.error(repair.at, "repair has no effect: no fault process sends a node to repair");
+    }
+    if let Some(lemons) = node.get("lemons").filter(|_| !fleet.faults.iter().any(|fault| fault.only_lemons)) {
+        report.error(lemons.at, "lemons has no effect: no fault process has onlyLemons");
+    }
     let all = u64::from(fleet.nodes) + u64::from(fleet.spares.nodes);
     let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);
     let place = node.get("nodes").map_or(node.at, |n| n.at);

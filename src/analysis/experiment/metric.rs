@@ -110,6 +110,14 @@ pub fn is_share(metric: &str) -> bool {
     !is_by_cause(metric) && (SHARES.contains(&last) || sample_kind(metric) == SampleKind::Indicator)
 }
 
+/// Returns whether a metric counts events or adds up losses until the end of a run. A run that fails or is blocked has
+/// less time for them, so a low value of it is no advantage.
+pub fn accumulates(metric: &str) -> bool {
+    const SINGLE: [&str; 3] = ["restartLatency_s", "stepTime_s", "admissionWait_s"];
+    let is_single = metric.split('.').any(|part| SINGLE.contains(&part)) && !is_by_cause(metric);
+    better(metric) == BetterDirection::Lower && !is_share(metric) && !is_single
+}
+
 /// Returns why a limit cannot be one of a metric whose values are between 0 and 1.
 pub fn limit_outside_share(metric: &str, limit: f64) -> Option<String> {
     let is_outside = is_share(metric) && !(0.0..=1.0).contains(&limit);

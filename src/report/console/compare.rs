@@ -11,7 +11,7 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison,
-    VariantEstimates, is_by_cause,
+    VariantEstimates, accumulates, is_by_cause,
 };
 use sim_analysis::format::{column, count, percent, wrap};
 use sim_base::stats::StatisticalWarning;
@@ -206,7 +206,11 @@ fn difference(p: &PairedEstimate) -> String {
         0 => String::new(),
         n => format!("; {} with a value in only one variant", count(n as u64, "run")),
     };
-    format!("{} − {}: {mean} ({interval}): {}{unpaired}", p.b, p.a, verdict(p))
+    let cut_short = match p.cut_short {
+        0 => String::new(),
+        n => format!("; {} in which one fails or is blocked are not compared", count(n as u64, "replication")),
+    };
+    format!("{} − {}: {mean} ({interval}): {}{unpaired}{cut_short}", p.b, p.a, verdict(p))
 }
 
 fn verdict(p: &PairedEstimate) -> String {
@@ -401,7 +405,13 @@ fn without_ranking(all: &VariantComparison) -> &'static str {
 fn describe_metric(all: &VariantComparison, metric: &str, is_default: bool) -> String {
     let pairs = ranked_pairs(all, metric);
     if pairs.is_empty() {
-        return format!("No two variants have a value of {metric} in the same replication.");
+        return match accumulates(metric) && failures(all).is_some() {
+            true => format!(
+                "No variant is best in {metric}: replications that fail or are blocked have less time for it and are \
+                 not compared."
+            ),
+            false => format!("No two variants have a value of {metric} in the same replication."),
+        };
     }
     if !has_difference(&pairs) {
         return format!("The variants do not differ in {metric}.");

@@ -18,6 +18,8 @@ use std::fmt::Write;
 const ROWS: usize = 40;
 /// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
+/// Explains the mark of points that are not ranked.
+pub(crate) const UNRANKED: &str = "not ranked: fewer replications complete";
 
 pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], style: &WaterfallStyle) -> String {
     let mut out = String::new();
@@ -76,12 +78,25 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
     if !all.uncertain_axes().is_empty() {
         return conclusion_with_uncertainty(all, &metrics);
     }
-    let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
-        return match request {
-            [] => "The points do not differ in any metric.".to_owned(),
-            metrics => format!("The points do not differ in {}.", metrics.join(", ")),
+    if request.is_empty() {
+        return match metrics.iter().find_map(|metric| all.best(metric)) {
+            Some(best) => describe_best(all, &best, true),
+            None => match metrics.first().map(|metric| all.best_or_reason(metric)) {
+                Some(Err(reason)) => reason.sentence(&metrics[0]),
+                _ => "The points do not differ in any metric.".to_owned(),
+            },
         };
+    }
+    let sentence = |metric: &String| match all.best_or_reason(metric) {
+        Ok(best) => describe_best(all, &best, false),
+        Err(reason) => reason.sentence(metric),
     };
+    metrics.iter().map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+/// Describes the best point in a metric. A metric that was not requested can be one that the user does not mean: a point
+/// is not called the best in a ratio if another one does more work.
+fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> String {
     let e = all.estimate(best.point, &best.metric);
     let format_value = |v: f64| format_metric_value(&best.metric, v);
     let interval = match e.ci95 {
@@ -101,8 +116,9 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
             best.metric
         );
     }
-    let more_work = if request.is_empty() && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
-    let is_best = best.inconclusive.is_empty() && best.equal.is_empty() && more_work.is_none();
+    let more_work = if is_default && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
+    let is_clear = best.inconclusive.is_empty() && best.equal.is_empty();
+    let is_best = is_clear && best.unranked.is_empty() && more_work.is_none();
     let mut text = if is_best {
         format!("{name} is best in {}: mean {mean}{interval}", best.metric)
     } else {
@@ -115,14 +131,18 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
         }
         names.join("; ")
     };
-    if best.inconclusive.is_empty() && best.equal.is_empty() {
-        text.push_str("; every other point is worse in paired differences");
+    if is_clear {
+        let ranked = if best.unranked.is_empty() { "" } else { "ranked " };
+        let _ = write!(text, "; every other {ranked}point is worse in paired differences");
     }
     if !best.equal.is_empty() {
         let _ = write!(text, "; no difference from: {}", named(&best.equal));
     }
     if !best.inconclusive.is_empty() {
         let _ = write!(text, "; inconclusive against: {}", named(&best.inconclusive));
+    }
+    if !best.unranked.is_empty() {
+        let _ = write!(text, "; not ranked, because fewer of their replications complete: {}", named(&best.unranked));
     }
     text.push('.');
     if let Some((metric, other)) = more_work {
@@ -187,11 +207,15 @@ fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String
     let best = all.best_choices(metric);
     let choice = |b: &BestPoint| axis_values(all, b.point, |axis| !is_uncertain(axis));
     let others = |b: &BestPoint| {
-        let similar = [("no difference from", b.equal.len()), ("inconclusive against", b.inconclusive.len())];
+        let similar = [
+            ("no difference from", b.equal.len()),
+            ("inconclusive against", b.inconclusive.len()),
+            ("not ranked against", b.unranked.len()),
+        ];
         let similar = similar.into_iter().filter(|(_, n)| *n > 0);
         similar.map(|(how, n)| format!(", {how} {}", count(n as u64, "other choice"))).collect::<String>()
     };
-    let is_clear = |b: &BestPoint| b.inconclusive.is_empty() && b.equal.is_empty();
+    let is_clear = |b: &BestPoint| b.inconclusive.is_empty() && b.equal.is_empty() && b.unranked.is_empty();
     let one = |b: &BestPoint| {
         let at = axis_values(all, b.point, is_uncertain);
         format!("{} for {at} (mean {}{})", choice(b), shown(b.point), others(b))
@@ -200,7 +224,7 @@ fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String
         Some(_) if !all.has_replications() => {
             format!("One replication does not rank the choices in {metric}. Use --seeds.")
         }
-        None => format!("The choices do not differ in {metric} for any value of {called}, which cannot be chosen."),
+        None => format!("No choice is best in {metric} for any value of {called}, which cannot be chosen."),
         Some(first) if best.iter().all(|b| choice(b) == choice(first)) => format!(
             "{} {} {metric} for every value of {called}, which cannot be chosen: mean {} to {}.",
             choice(first),
@@ -237,12 +261,13 @@ fn head(metric: &str) -> String {
 }
 
 /// Returns the marker printed after the value of a point: `*` for the best mean, `=` without a difference from it, `~`
-/// if the difference from it is inconclusive.
+/// if the difference from it is inconclusive, `!` if the point is not ranked.
 fn rank_marker(best: &[BestPoint], point: usize) -> &'static str {
     match best {
         all if all.iter().any(|best| best.point == point) => "*",
         all if all.iter().any(|best| best.equal.contains(&point)) => "=",
         all if all.iter().any(|best| best.inconclusive.contains(&point)) => "~",
+        all if all.iter().any(|best| best.unranked.contains(&point)) => "!",
         _ => " ",
     }
 }
@@ -261,6 +286,9 @@ fn legend(out: &mut String, best: &[BestPoint], style: &WaterfallStyle) {
     }
     if best.iter().any(|best| !best.inconclusive.is_empty()) {
         text.push_str("   ~ inconclusive: the interval of the paired difference from it contains zero");
+    }
+    if best.iter().any(|best| !best.unranked.is_empty()) {
+        let _ = write!(text, "\n  ! {UNRANKED}");
     }
     let _ = writeln!(out, "{}\n", style.dim(&text));
 }
