@@ -371,6 +371,18 @@ fn contradicting_inputs_are_named() {
     let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", returned, "--format", "json", "--quiet"], 0);
     assert!(out.contains("returnNode had no effect, because it had not left"), "{out}");
     assert!(out.contains("uncordonNode had no effect, because it was not cordoned"), "{out}");
+    let again = "faults=[{at: 1m, crashNode: {node: node-03}}, {at: 2m, crashNode: {node: node-03}}, \
+                 {at: 3m, partitionNode: {node: node-03}}, {at: 4m, cordonNode: {node: node-04}}, \
+                 {at: 5m, cordonNode: {node: node-04}}, {at: 6m, resumeJobSet: {name: train}}]";
+    let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", again, "--format", "json", "--quiet"], 0);
+    for reason in [
+        "crashNode had no effect, because it had already crashed",
+        "partitionNode had no effect, because it had already left",
+        "cordonNode had no effect, because it was already cordoned",
+        "resume had no effect, because it was not suspended",
+    ] {
+        assert!(out.contains(reason), "{reason}: {out}");
+    }
     let (_, err) = run(&["run", TRAINING, "--fail-if", "goodput < 90"], 2);
     assert!(err.contains("goodput is a ratio between 0 and 1"), "{err}");
 }
