@@ -289,7 +289,7 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'static str, MeasuredMetric); 7] {
+fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'static str, MeasuredMetric); 8] {
     let quantile = |p: f64| match jobset.latency_quantile(p) {
         RestartQuantile::Seconds(seconds) => MeasuredMetric::Value(seconds),
         RestartQuantile::Unfinished => MeasuredMetric::missing(outcome),
@@ -302,6 +302,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'stat
         ("restartLatency_s.p95", quantile(0.95)),
         ("restartLatency_s.max", quantile(1.0)),
         ("restarts", MeasuredMetric::Value(f64::from(jobset.all_restarts))),
+        ("recoveries", MeasuredMetric::Value(jobset.each.len() as f64)),
         ("restartBudgetUsed", MeasuredMetric::Value(f64::from(jobset.restart_budget_used))),
         ("restartsCountTowardsMax", MeasuredMetric::Value(f64::from(counted))),
         ("failed", MeasuredMetric::Value(failed)),
