@@ -151,7 +151,8 @@ pub fn check_kinds(
     let file = &trace.source.file;
     let known: BTreeSet<&str> = trace.rows.iter().filter_map(|row| row.kind.as_deref()).collect();
     let kinds = process.at_path(&["trace", "kinds"]).map_or(&[][..], YamlNode::items);
-    let unknown = kinds.iter().filter_map(|kind| Some((kind, kind.as_str()?))).filter(|(_, name)| !known.contains(name));
+    let unknown =
+        kinds.iter().filter_map(|kind| Some((kind, kind.as_str()?))).filter(|(_, name)| !known.contains(name));
     let mut unknown = unknown.peekable();
     if unknown.peek().is_none() && rows.is_empty() {
         report.error(place.at, format!("the trace {file:?} contains no matching fault"));
