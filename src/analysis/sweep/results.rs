@@ -21,6 +21,8 @@ pub struct SweepResults {
     names: Vec<String>,
     /// Values by metric, then by row.
     columns: Vec<Vec<MeasuredMetric>>,
+    /// Currency of the costs; empty if it is unknown.
+    currency: String,
 }
 
 /// The point with the best mean of a metric, and those that are not worse.
@@ -78,7 +80,16 @@ impl SweepResults {
             at += own;
         }
         let (names, columns) = columns(&rows);
-        SweepResults { points, rows, places, names, columns }
+        SweepResults { points, rows, places, names, columns, currency: String::new() }
+    }
+
+    /// Sets the currency of the costs.
+    pub fn with_currency(self, currency: &str) -> SweepResults {
+        SweepResults { currency: currency.to_owned(), ..self }
+    }
+
+    pub fn currency(&self) -> &str {
+        &self.currency
     }
 
     pub fn points(&self) -> &SweepPoints {
@@ -158,8 +169,8 @@ impl SweepResults {
         groups.values().filter_map(|points| self.best_among(metric, points).ok()).collect()
     }
 
-    /// Returns the best of some points. A point is best only if no point with a mean completes more replications, and in
-    /// a metric that adds up over time only if none of its replications fails or is blocked.
+    /// Returns the best of some points. A point is best only if no point with a mean completes more replications, and
+    /// in a metric that adds up over time only if none of its replications fails or is blocked.
     fn best_among(&self, metric: &str, points: &[usize]) -> Result<BestPoint, NoBestPoint> {
         let means = self.means(metric);
         let with_mean = || points.iter().copied().filter(|p| means[*p].is_some());

@@ -1,6 +1,6 @@
 //! Console output of `sweep`: a conclusion with the best point, and a table per metric that differs between points.
 
-use super::compare::{PRODUCTIVE, format_metric_value, is_ratio, missing_value_note, unit};
+use super::compare::{PRODUCTIVE, format_metric_value, is_ratio, missing_value_note, money, unit, unit_with_currency};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::sweep_selection::{axis_names, axis_values, point_name, selected_metrics};
@@ -94,8 +94,8 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
     metrics.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// Describes the best point in a metric. A metric that was not requested can be one that the user does not mean: a point
-/// is not called the best in a ratio if another one does more work.
+/// Describes the best point in a metric. A metric that was not requested can be one that the user does not mean: a
+/// point is not called the best in a ratio if another one does more work.
 fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> String {
     let e = all.estimate(best.point, &best.metric);
     let format_value = |v: f64| format_metric_value(&best.metric, v);
@@ -105,7 +105,9 @@ fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> Stri
         }
         _ => String::new(),
     };
-    let (name, mean) = (point_name(all, best.point), format_value(e.mean.unwrap_or(f64::NAN)));
+    let currency = money(&best.metric, all.currency()).map_or(String::new(), |currency| format!(" {currency}"));
+    let name = point_name(all, best.point);
+    let mean = format!("{}{currency}", format_value(e.mean.unwrap_or(f64::NAN)));
     let side = match best.better {
         BetterDirection::Higher => "highest",
         BetterDirection::Lower => "lowest",
@@ -252,12 +254,12 @@ fn grid(all: &SweepResults) -> Option<(usize, usize)> {
     fits.then_some((0, 1))
 }
 
-fn head(metric: &str) -> String {
+fn head(all: &SweepResults, metric: &str) -> String {
     let side = match better(metric) {
         BetterDirection::Higher => "higher is better",
         BetterDirection::Lower => "lower is better",
     };
-    format!(" ({}{side})", unit(metric))
+    format!(" ({}{side})", unit_with_currency(metric, all.currency()))
 }
 
 /// Returns the marker printed after the value of a point: `*` for the best mean, `=` without a difference from it, `~`
@@ -301,7 +303,7 @@ fn matrix(out: &mut String, all: &SweepResults, metric: &str, (down, across): (u
     let (rows, columns) = (rows.unwrap_or(&[]), columns.unwrap_or(&[]));
     let means = all.means(metric);
     let best = all.best_choices(metric);
-    let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
+    let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(all, metric));
     let cell = |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
     let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
@@ -341,7 +343,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
         order.truncate(ROWS);
         which = format!(": the best {ROWS} of {points} points");
     }
-    let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
+    let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(all, metric));
     let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
     let mut table = EstimateFormat::new(&HEAD, [0, 6, 10]);
     for (point, name) in order.iter().zip(&names) {

@@ -123,7 +123,9 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let (names, metric_label) = (of.axes(), of.label(metric));
     let title = format!("{}: {} at the points of a Latin hypercube", identity.scenario, metric_label.name);
     let found = all.best(metric);
-    let is_alone = found.as_ref().is_some_and(|best| best.inconclusive.is_empty() && best.equal.is_empty() && best.unranked.is_empty());
+    let is_alone = found
+        .as_ref()
+        .is_some_and(|best| best.inconclusive.is_empty() && best.equal.is_empty() && best.unranked.is_empty());
     let best = found.as_ref().map(|b| b.point).filter(|_| is_alone);
     let subtitle = match found {
         Some(_) if is_alone => "mean of each point with its 95 % interval; best point in orange".to_owned(),
