@@ -167,11 +167,7 @@ fn job(node: &YamlNode, report: &mut DiagnosticReport) -> FleetJob {
 fn training(node: &YamlNode, report: &mut DiagnosticReport) -> FleetTraining {
     let training = node.get("training").unwrap_or(node);
     let progress = training::progress(training, report);
-    let work = read::duration(training, "work").unwrap_or_default();
-    if let Some(place) = training.get("work").filter(|_| work == Duration::ZERO) {
-        report.error(place.at, "training.work is 0: the work must be positive");
-    }
-    FleetTraining { work, progress }
+    FleetTraining { work: read::duration(training, "work").unwrap_or_default(), progress }
 }
 
 /// Returns the fault processes, with presets replaced by their processes.

@@ -398,7 +398,6 @@ fn contradicting_inputs_of_a_fleet_are_refused_as_in_scenarios() {
     let path = path.to_str().unwrap();
     for (set, message) in [
         ("stop.at=0s", "stop.at is 0: the run would end before it begins"),
-        ("training.work=0s", "training.work is 0: the work must be positive"),
         ("repair.retire=window:3:0s", "is not a valid retirement rule"),
         ("repair.stages=[{name: a, takes: 1h}, {name: a, takes: 2h}]", "duplicate repair stage \"a\""),
         ("faults=[{cause: job, mtbf: 30d, needsRepair: false}]", "repair has no effect: no fault process sends"),
