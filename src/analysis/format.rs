@@ -340,6 +340,26 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
     }
 }
 
+/// Returns the noun for the beginning of a restart: a fault, or the eviction, suspension or deletion that is none.
+pub fn origin(run: &RunView<'_>, r: &RestartMetrics) -> &'static str {
+    match r.cause.kind {
+        CauseKind::Evicted { .. } => "eviction",
+        CauseKind::Fault { index } => match run.scenario.faults.get(index as usize).map(|fault| &fault.action) {
+            Some(FaultAction::SuspendJobSet(_)) => "suspension",
+            Some(FaultAction::Request(_)) => "request",
+            _ => "fault",
+        },
+        CauseKind::PodDeleted { .. } | CauseKind::Unknown => "interruption",
+        CauseKind::ContainerExited { .. } | CauseKind::NodeNotReady | CauseKind::PodFailed { .. } => "fault",
+    }
+}
+
+/// Returns the noun for the beginnings of several restarts.
+pub fn common_origin<'a>(mut origins: impl Iterator<Item = &'a str>) -> &'a str {
+    let first = origins.next().unwrap_or("fault");
+    if origins.all(|other| other == first) { first } else { "interruption" }
+}
+
 /// Returns a title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod
 /// was ready`.
 pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
@@ -348,10 +368,7 @@ pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> St
         RestartOutcome::JobSetEnded => "until the JobSet ended without becoming ready again",
         RestartOutcome::Unfinished => "to the end of the run (restart unfinished)",
     };
-    let from = match r.cause.kind {
-        CauseKind::Evicted { .. } => "eviction",
-        _ => "fault",
-    };
+    let from = origin(run, r);
     format!(
         "Restart {number} of JobSet {} ({}, attempt {}): {} from the {from} {end}",
         run.names.jobset(r.jobset),

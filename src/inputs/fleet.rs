@@ -5,6 +5,7 @@ pub(crate) mod fault_traces;
 use super::presets::faults;
 use super::presets::faults::{PresetScale, PresetTarget};
 use super::presets::rate;
+use super::scenario::stop;
 use super::schema::check::{UnmodelledFields, check};
 use super::schema::definitions::fleet::{FLEET, ORDERS};
 use super::schema::field_type::FieldType;
@@ -194,6 +195,15 @@ fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticRepor
 
 /// Checks constraints that involve several fields.
 fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
+    if let Some(at) = node.at_path(&["stop", "at"]) {
+        stop::is_zero(fleet.stop_at, at.at, report);
+    }
+    if let Some(repair) = node.get("repair").filter(|_| !fleet.faults.iter().any(|fault| fault.needs_repair)) {
+        report.error(repair.at, "repair has no effect: no fault process sends a node to repair");
+    }
+    if let Some(lemons) = node.get("lemons").filter(|_| !fleet.faults.iter().any(|fault| fault.only_lemons)) {
+        report.error(lemons.at, "lemons has no effect: no fault process has onlyLemons");
+    }
     let all = u64::from(fleet.nodes) + u64::from(fleet.spares.nodes);
     let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);
     let place = node.get("nodes").map_or(node.at, |n| n.at);

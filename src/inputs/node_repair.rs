@@ -37,8 +37,13 @@ pub fn repair(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> Repai
             let place = stage.get("escalates").map_or(stage.at, |e| e.at);
             report.error(place, "the last stage cannot escalate: no stage follows it");
         }
+        let name = read::string(stage, "name").unwrap_or_default();
+        if stages[..i].iter().any(|known| read::string(known, "name").as_ref() == Some(&name)) {
+            let place = stage.get("name").map_or(stage.at, |name| name.at);
+            report.error(place, format!("duplicate repair stage {name:?}"));
+        }
         RepairStage {
-            name: read::string(stage, "name").unwrap_or_default(),
+            name,
             duration: dist::delay(Some(stage), "takes", report),
             escalates,
             fails: read::number(stage, "fails").unwrap_or(0.0),
@@ -62,7 +67,7 @@ pub fn retirement(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> R
         ["never"] => Some(RetirementSpec::Never),
         ["life", n] => count(n).map(RetirementSpec::Life),
         ["window", n, within] => {
-            let within = within.parse::<Duration>().ok();
+            let within = within.parse::<Duration>().ok().filter(|within| *within > Duration::ZERO);
             count(n).zip(within).map(|(n, within)| RetirementSpec::Window(n, within))
         }
         _ => None,

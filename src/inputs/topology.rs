@@ -94,13 +94,18 @@ pub fn imported(file: &str, request: &ImportRequest<'_>) -> Result<ImportedTopol
 
 fn checked(mut imported: ImportedTopology, source: &SourceText) -> Result<ImportedTopology, Diagnostics> {
     let document = written(&imported.topology);
+    // A topology file has no annotations.
+    let acting_annotations = std::mem::take(&mut imported.topology.acting_annotations);
     let mut text = SourceText { file: source.file.clone(), text: String::new() };
-    if let Ok(topology) = read_documents(vec![YamlNode::from_json(&document)], &text) {
-        return Ok(ImportedTopology { topology, ..imported });
-    }
-    //  Errors need positions in the text.
-    text.text = print::yaml(&document);
-    imported.topology = read_documents(yaml::parse(&text)?, &text)?;
+    let topology = match read_documents(vec![YamlNode::from_json(&document)], &text) {
+        Ok(topology) => topology,
+        Err(_) => {
+            //  Errors need positions in the text.
+            text.text = print::yaml(&document);
+            read_documents(yaml::parse(&text)?, &text)?
+        }
+    };
+    imported.topology = TopologySpec { acting_annotations, ..topology };
     Ok(imported)
 }
 
@@ -128,6 +133,7 @@ pub fn with_overrides(topology: TopologySpec, name: &str, sets: &[PathSetting]) 
         //  The description lists the pools that were generated.
         changed.description.clear();
     }
+    changed.acting_annotations = topology.acting_annotations;
     report.finish().map(|()| changed)
 }
 
@@ -214,6 +220,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         slices: slices::slices(node),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
         extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
+        acting_annotations: Vec::new(),
     };
     let at = node.get("pools").map_or(node.at, |p| p.at);
     for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {

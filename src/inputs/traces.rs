@@ -13,7 +13,7 @@ use crate::text::node::{SourcePosition, YamlNode, YamlValue};
 use crate::{files::FileLoader, read};
 use serde_json::Value as Json;
 use sim_base::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of the column that identifies the failed component. The choice depends on the target of the process.
 pub const NAMED: [&str; 2] = ["node", "pod"];
@@ -141,6 +141,25 @@ impl FaultTrace {
             kinds.is_none_or(|kinds| kinds.iter().any(is))
         };
         self.rows.iter().filter(wanted).collect()
+    }
+}
+
+/// Checks that a process with a trace has faults, and that the trace contains each kind that the process names.
+pub fn check_kinds(
+    (trace, process): (&FaultTrace, &YamlNode), rows: &[&TraceRow], place: &YamlNode, report: &mut DiagnosticReport,
+) {
+    let file = &trace.source.file;
+    let known: BTreeSet<&str> = trace.rows.iter().filter_map(|row| row.kind.as_deref()).collect();
+    let kinds = process.at_path(&["trace", "kinds"]).map_or(&[][..], YamlNode::items);
+    let unknown =
+        kinds.iter().filter_map(|kind| Some((kind, kind.as_str()?))).filter(|(_, name)| !known.contains(name));
+    let mut unknown = unknown.peekable();
+    if unknown.peek().is_none() && rows.is_empty() {
+        report.error(place.at, format!("the trace {file:?} contains no matching fault"));
+    }
+    for (kind, name) in unknown {
+        let error = report.error(kind.at, format!("the trace {file:?} contains no fault of kind {name:?}"));
+        error.legal(known.iter().copied().collect::<Vec<_>>().join(", "));
     }
 }
 

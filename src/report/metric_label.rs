@@ -31,7 +31,7 @@ pub struct MetricLabel {
 }
 
 /// Metrics with their names. A metric of one of several JobSets ends with such a name.
-const NAMES: [(&str, &str); 32] = [
+const NAMES: [(&str, &str); 33] = [
     ("goodput.fleet", "goodput of the fleet"),
     ("goodput", "goodput"),
     ("ettr", "effective training time ratio"),
@@ -46,6 +46,7 @@ const NAMES: [(&str, &str); 32] = [
     ("interruptions", "interruptions"),
     ("failures", "failures"),
     ("restarts", "restarts"),
+    ("recoveries", "recoveries"),
     ("restartBudgetUsed", "restarts that count towards maxRestarts"),
     ("restartsCountTowardsMax", "status.restartsCountTowardsMax"),
     ("restartLatency_s.p50", "restart duration (median)"),

@@ -260,6 +260,33 @@ fn gates_name_the_reason_the_changed_inputs_and_what_cannot_be_compared() {
     assert!(text.contains("workers.yaml: metadata.labels.unused (absent) -> 1"), "{text}");
     assert!(text.contains("without an effect on its rows"), "{text}");
 
+    // A limit that no row reaches, and a field that the model does not simulate.
+    let pod = "restartPolicy: ";
+    assert!(manifest.contains(pod), "{manifest}");
+    for (field, because) in [
+        ("terminationGracePeriodSeconds: 120", "every container that is stopped exits earlier"),
+        ("activeDeadlineSeconds: 100000", "it is not modelled: "),
+    ] {
+        let indented = manifest.lines().find(|line| line.contains(pod)).unwrap();
+        let indent = &indented[..indented.len() - indented.trim_start().len()];
+        let changed = manifest.replacen(indented, &format!("{indent}{field}\n{indented}"), 1);
+        written(&dir, "workers.yaml", &changed);
+        let (code, out, _) = gate("2");
+        let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(code, Some(0), "{out}");
+        assert!(text.contains(&format!("no effect, because {because}")), "{text}");
+    }
+    written(&dir, "workers.yaml", &manifest);
+    let returned =
+        scenario.replacen("containerExit: {pod: train-workers-1-2, exitCode: 1}", "returnNode: {node: node-03}", 1);
+    assert_ne!(returned, scenario);
+    written(&dir, "restart.yaml", &returned);
+    let (code, out, _) = gate("2");
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == Some(5) && text.contains("never: no restart: fault 0: node node-03 at"), "{text}");
+    assert!(text.contains("returnNode had no effect, because it had not left"), "{text}");
+    written(&dir, "restart.yaml", &scenario);
+
     let line = manifest.lines().find(|line| line.contains("maxRestarts: ")).unwrap();
     let at = line.find("maxRestarts: ").unwrap() + "maxRestarts: ".len();
     let digits = line[at..].chars().take_while(char::is_ascii_digit).count();

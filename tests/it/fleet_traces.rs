@@ -75,9 +75,10 @@ fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
     }
     let xid = load(3, "cause: xid, trace: {file: faults.csv, kinds: [xid]}", trace);
     assert!((hours(&xid.unwrap_or_else(|e| panic!("{e}"))) - 22.0).abs() < 1e-9);
-    // The fault only interrupts the job for the recovery time.
+    // The fault only interrupts the job for the recovery time. A repair needs a fault that uses it.
     let crashes = "node,time\na,2h\na,4h\nb,5h\n";
-    let soft = load(3, "cause: soft, needsRepair: false, trace: faults.csv", crashes);
+    let soft = "cause: soft, needsRepair: false, trace: faults.csv}, {cause: host, mtbf: 30000d";
+    let soft = load(3, soft, crashes);
     assert!((hours(&soft.unwrap_or_else(|e| panic!("{e}"))) - 20.5).abs() < 1e-9);
 }
 
@@ -89,7 +90,8 @@ fn unsupported_trace_lines_are_rejected_with_line_number() {
         (TRACED, "pod,time\na,2h\n", "a Fleet only has nodes"),
         (TRACED, "node,time\na,soon\n", "not a time"),
         ("cause: a, trace: nothing.csv", fine, "does not exist"),
-        ("cause: a, trace: {file: faults.csv, kinds: [xid]}", fine, "no matching fault"),
+        ("cause: a, trace: {file: faults.csv, kinds: [xid]}", fine, "no fault of kind \"xid\""),
+        ("cause: a, needsRepair: false, trace: faults.csv", fine, "repair has no effect"),
         ("cause: a, mtbf: 1d, trace: faults.csv", fine, "mtbf"),
         ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
         ("cause: a, onlyLemons: true, trace: faults.csv", fine, "onlyLemons"),

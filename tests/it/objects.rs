@@ -208,3 +208,69 @@ fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
         assert!(!entry.effect.is_empty() && entry.source.contains('.'), "{} has no source", entry.key);
     }
 }
+
+/// Keys of nodes, of Workloads and of TrainJobs, and fields of Kueue's configuration, in JSON and in the text.
+#[test]
+fn keys_of_nodes_workloads_and_trainjobs_are_listed_as_not_modelled() {
+    let dir = scratch("acting-keys-of-nodes");
+    let node = |name: &str, metadata: &str, spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Node, metadata: {{name: {name}{metadata}}}, spec: {{{spec}}}, status: {{allocatable: \
+             {{cpu: 8, memory: 8Gi, pods: 110}}, conditions: [{{type: Ready, status: 'True'}}]}}}}"
+        )
+    };
+    let dump = dir.join("nodes.yaml");
+    let nodes = [
+        node("a", ", annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: 'true'}", ""),
+        node("b", ", labels: {cloud.google.com/gke-provisioning: spot}", ""),
+        node("c", ", labels: {karpenter.sh/capacity-type: on-demand}", ""),
+        node("d", "", "taints: [{key: node.cilium.io/agent-not-ready, effect: NoSchedule}]"),
+    ];
+    std::fs::write(&dump, format!("apiVersion: v1\nkind: List\nitems: [{}]\n", nodes.join(", "))).unwrap();
+    let runtime = dir.join("train.yaml");
+    std::fs::write(
+        &runtime,
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: r}\nspec: {mlPolicy: \
+         {numNodes: 1}, template: {spec: {replicatedJobs: [{name: node, template: {metadata: {labels: \
+         {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: [{name: node, image: \
+         'x:1'}]}}}}}]}}}\n---\napiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, labels: \
+         {kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/priority-class: high, runai/queue: team}, annotations: \
+         {provreq.kueue.x-k8s.io/class: a}}\nspec: {runtimeRef: {name: r}}\n",
+    )
+    .unwrap();
+    let kueue = dir.join("kueue.yaml");
+    std::fs::write(
+        &kueue,
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\ntls: {minVersion: VersionTLS12}\nintegrations: \
+         {frameworks: [batch/job, trainer.kubeflow.org/trainjob]}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: \
+         Workload\nmetadata: {name: w, namespace: default, annotations: {kueue.x-k8s.io/priority-boost: '5'}}\nspec: \
+         {queueName: q, podSets: [{name: m, count: 1, template: {spec: {containers: [{name: c, image: 'x:1'}]}}}]}\n",
+    )
+    .unwrap();
+    let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    let (dump, runtime, kueue) = (text(&dump), text(&runtime), text(&kueue));
+    let run = |more: &[&str]| {
+        let output = program(&[&["run", "-t", &dump, "-f", &runtime, "-f", &kueue, "--quiet"], more].concat()).output();
+        let output = output.unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() || output.status.code() == Some(4), "{output:?}");
+        text
+    };
+    let summary: serde_json::Value = serde_json::from_str(&run(&["--format", "json"])).unwrap();
+    let listed: Vec<&str> = summary["notModelled"].as_array().unwrap().iter().filter_map(|n| n.as_str()).collect();
+    let text = run(&["--verbose"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "annotation cluster-autoscaler.kubernetes.io/scale-down-disabled=true of nodes: ",
+        "label cloud.google.com/gke-provisioning=spot of nodes: ",
+        "taint node.cilium.io/agent-not-ready of nodes: ",
+        "label runai/queue (TrainJob): ",
+        "annotation provreq.kueue.x-k8s.io/class (JobSet): ",
+        "Workload.metadata.annotations[kueue.x-k8s.io/priority-boost]",
+        "Configuration.integrations.frameworks: batch/job without JobSet",
+    ] {
+        assert!(listed.iter().any(|note| note.starts_with(expected)), "{expected}: {listed:#?}");
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!listed.iter().any(|note| note.contains("capacity-type") || note.contains("tls")), "{listed:#?}");
+    std::fs::remove_dir_all(dir).unwrap();
+}

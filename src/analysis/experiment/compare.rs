@@ -65,6 +65,9 @@ pub struct VariantComparison {
     /// Level of detail; `reduced` if any variant uses the reduced model. Not used for a Fleet.
     #[serde(skip_serializing_if = "is_pods")]
     pub level: ModelLevel,
+    /// Currency of all costs; empty if the variants have several or none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub currency: String,
     /// The variants; the scenario itself is first.
     pub variants: Vec<VariantEstimates>,
     /// All pairs of variants and metrics, as "b − a".
@@ -137,6 +140,12 @@ fn level(variants: &[SimulatedVariant]) -> ModelLevel {
     }
 }
 
+/// Returns the currency that all variants share, otherwise an empty text.
+fn currency(variants: &[SimulatedVariant]) -> String {
+    let first = variants.first().map_or("", |variant| variant.currency.as_str());
+    if variants.iter().all(|variant| variant.currency == first) { first.to_owned() } else { String::new() }
+}
+
 impl VariantComparison {
     /// Compares variants simulated under one seed. The first variant is the scenario itself.
     pub fn from_variants((scenario, seed): (&str, u64), simulated_variants: &[SimulatedVariant]) -> VariantComparison {
@@ -163,6 +172,7 @@ impl VariantComparison {
             scenario: scenario.to_owned(),
             seed,
             level: level(simulated_variants),
+            currency: currency(simulated_variants),
             variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
             multiplicity: PairMultiplicity::of_choices(tables.len()),

@@ -110,6 +110,14 @@ pub fn is_share(metric: &str) -> bool {
     !is_by_cause(metric) && (SHARES.contains(&last) || sample_kind(metric) == SampleKind::Indicator)
 }
 
+/// Returns whether a metric counts events or adds up losses until the end of a run. A run that fails or is blocked has
+/// less time for them, so a low value of it is no advantage.
+pub fn accumulates(metric: &str) -> bool {
+    const SINGLE: [&str; 3] = ["restartLatency_s", "stepTime_s", "admissionWait_s"];
+    let is_single = metric.split('.').any(|part| SINGLE.contains(&part)) && !is_by_cause(metric);
+    better(metric) == BetterDirection::Lower && !is_share(metric) && !is_single
+}
+
 /// Returns why a limit cannot be one of a metric whose values are between 0 and 1.
 pub fn limit_outside_share(metric: &str, limit: f64) -> Option<String> {
     let is_outside = is_share(metric) && !(0.0..=1.0).contains(&limit);
@@ -281,7 +289,7 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'static str, MeasuredMetric); 7] {
+fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'static str, MeasuredMetric); 8] {
     let quantile = |p: f64| match jobset.latency_quantile(p) {
         RestartQuantile::Seconds(seconds) => MeasuredMetric::Value(seconds),
         RestartQuantile::Unfinished => MeasuredMetric::missing(outcome),
@@ -294,6 +302,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'stat
         ("restartLatency_s.p95", quantile(0.95)),
         ("restartLatency_s.max", quantile(1.0)),
         ("restarts", MeasuredMetric::Value(f64::from(jobset.all_restarts))),
+        ("recoveries", MeasuredMetric::Value(jobset.each.len() as f64)),
         ("restartBudgetUsed", MeasuredMetric::Value(f64::from(jobset.restart_budget_used))),
         ("restartsCountTowardsMax", MeasuredMetric::Value(f64::from(counted))),
         ("failed", MeasuredMetric::Value(failed)),

@@ -44,6 +44,11 @@ impl ReplicationOutcome {
         }
     }
 
+    /// Returns whether the run ended because it could not continue, before its work was done.
+    pub const fn is_cut_short(self) -> bool {
+        matches!(self, ReplicationOutcome::Failed | ReplicationOutcome::Blocked)
+    }
+
     /// Returns the outcome with this name.
     pub fn from_name(name: &str) -> Option<ReplicationOutcome> {
         let mut all = ReplicationOutcome::ALL.into_iter();

@@ -87,8 +87,10 @@ pub struct JobSetEstimates {
     pub namespace: String,
     /// Terminal state → number of replications; the empty state means unfinished.
     pub terminal_states: BTreeMap<&'static str, usize>,
-    /// Number of restarts of every kind.
+    /// Number of restarts of every kind that were ordered: of the whole JobSet, of single Jobs, and in place.
     pub restarts: Option<MeanEstimate>,
+    /// Number of intervals from a fault or an eviction until every pod was ready again.
+    pub recoveries: Option<MeanEstimate>,
     /// The use of `maxRestarts` as the controller compares it with the limit.
     pub restart_budget_used: Option<MeanEstimate>,
     /// The field `status.restartsCountTowardsMax`.
@@ -253,6 +255,7 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
         namespace: run.namespace(id).to_owned(),
         terminal_states: counted(mine.iter().map(|j| j.terminal_state)),
         restarts: estimate(&|j| Some(f64::from(j.all_restarts))),
+        recoveries: estimate(&|j| Some(j.each.len() as f64)),
         restart_budget_used: estimate(&|j| Some(f64::from(j.restart_budget_used))),
         restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
         goodput: ratio(&|t| t.goodput),

@@ -92,6 +92,14 @@ pub struct JobSetSummary {
     pub restarts: u32,
     /// Restarts that count towards `maxRestarts` (`status.restartsCountTowardsMax`).
     pub restarts_count_towards_max: u32,
+    /// Metric `restarts`: number of restarts of every kind that were ordered, of the whole JobSet, of single Jobs, and
+    /// in place.
+    pub restarts_of_every_kind: u32,
+    /// Metric `restartBudgetUsed`: the use of `maxRestarts` as the controller compares it with the limit.
+    pub restart_budget_used: u32,
+    /// Metric `recoveries`: number of intervals from a fault or an eviction until every pod was ready again, the rows
+    /// of `restarts.csv`.
+    pub recoveries: usize,
     /// Latest in-place restart attempt whose barrier is open (`status.currentInPlaceRestartAttempt`).
     pub current_in_place_restart_attempt: Option<u32>,
     /// Latest in-place restart attempt that agents must leave (`status.previousInPlaceRestartAttempt`).
@@ -305,6 +313,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         reason: run.names.text(c.reason).to_owned(),
         count: c.count,
     };
+    let totals = run.folded.counted.totals(id);
     JobSetSummary {
         name: run.names.jobset(id).to_owned(),
         namespace: run.namespace(id).to_owned(),
@@ -312,6 +321,9 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         deleted: outcome.deleted,
         restarts: outcome.restarts,
         restarts_count_towards_max: outcome.restarts_count_towards_max,
+        restarts_of_every_kind: totals.restarts,
+        restart_budget_used: totals.budget_used,
+        recoveries: run.restarts_of(id).count(),
         current_in_place_restart_attempt: outcome.current_in_place_restart_attempt,
         previous_in_place_restart_attempt: outcome.previous_in_place_restart_attempt,
         conditions: outcome.conditions.iter().map(condition).collect(),

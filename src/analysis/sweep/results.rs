@@ -3,8 +3,8 @@
 use super::points::SweepPoints;
 use super::row::SweepRow;
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_below_resolution, is_by_cause,
-    sample_kind,
+    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, accumulates, better, is_below_resolution,
+    is_by_cause, sample_kind,
 };
 use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
@@ -21,6 +21,8 @@ pub struct SweepResults {
     names: Vec<String>,
     /// Values by metric, then by row.
     columns: Vec<Vec<MeasuredMetric>>,
+    /// Currency of the costs; empty if it is unknown.
+    currency: String,
 }
 
 /// The point with the best mean of a metric, and those that are not worse.
@@ -33,6 +35,38 @@ pub struct BestPoint {
     pub inconclusive: Vec<usize>,
     /// Points with the same values as the best point, up to the resolution of the metric.
     pub equal: Vec<usize>,
+    /// Points with values that are not ranked, because fewer of their replications complete.
+    pub unranked: Vec<usize>,
+}
+
+/// Reason why no point is the best in a metric.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NoBestPoint {
+    /// Fewer than two points have a value in every replication.
+    TooFewValues,
+    /// The means of all points are equal.
+    Equal,
+    /// The metric is lower in runs that fail or are blocked, and fewer than two points are without such runs.
+    CutShort,
+    /// An axis is an uncertainty.
+    Uncertain,
+}
+
+impl NoBestPoint {
+    /// Returns a sentence that states the reason.
+    pub fn sentence(self, metric: &str) -> String {
+        match self {
+            NoBestPoint::TooFewValues => {
+                format!("Fewer than two points have a value of {metric} in every replication.")
+            }
+            NoBestPoint::Equal => format!("The points do not differ in {metric}."),
+            NoBestPoint::CutShort => format!(
+                "No point is best in {metric}: replications that fail or are blocked have less time for it, and fewer \
+                 than two points are without them."
+            ),
+            NoBestPoint::Uncertain => format!("No point is best in {metric}: an axis cannot be chosen."),
+        }
+    }
 }
 
 impl SweepResults {
@@ -46,7 +80,16 @@ impl SweepResults {
             at += own;
         }
         let (names, columns) = columns(&rows);
-        SweepResults { points, rows, places, names, columns }
+        SweepResults { points, rows, places, names, columns, currency: String::new() }
+    }
+
+    /// Sets the currency of the costs.
+    pub fn with_currency(self, currency: &str) -> SweepResults {
+        SweepResults { currency: currency.to_owned(), ..self }
+    }
+
+    pub fn currency(&self) -> &str {
+        &self.currency
     }
 
     pub fn points(&self) -> &SweepPoints {
@@ -100,8 +143,18 @@ impl SweepResults {
 
     /// Returns the best points. `None` if an axis is an uncertainty, because no point can then be chosen.
     pub fn best(&self, metric: &str) -> Option<BestPoint> {
+        self.best_or_reason(metric).ok()
+    }
+
+    /// Returns the best points, or the reason why there are none.
+    pub fn best_or_reason(&self, metric: &str) -> Result<BestPoint, NoBestPoint> {
         let all: Vec<usize> = (0..self.points.count()).collect();
-        if self.uncertain_axes().is_empty() { self.best_among(metric, &all) } else { None }
+        if self.uncertain_axes().is_empty() { self.best_among(metric, &all) } else { Err(NoBestPoint::Uncertain) }
+    }
+
+    /// Returns whether runs of the point fail or are blocked, so that a metric that adds up over time is too low.
+    fn is_cut_short(&self, point: usize, metric: &str) -> bool {
+        accumulates(metric) && self.rows(point).iter().any(|row| row.outcome.is_cut_short())
     }
 
     /// Returns the best choices for each combination of uncertain values; a single entry if no axis is uncertain.
@@ -113,40 +166,62 @@ impl SweepResults {
             let group = uncertain.iter().map(|axis| indexes[*axis]).collect();
             groups.entry(group).or_default().push(point);
         }
-        groups.values().filter_map(|points| self.best_among(metric, points)).collect()
+        groups.values().filter_map(|points| self.best_among(metric, points).ok()).collect()
     }
 
-    /// Returns the best of some points. A point is best only if no point with a mean completes more replications.
-    /// `None` if the metric has a mean at fewer than two points, or is equal at all points.
-    fn best_among(&self, metric: &str, points: &[usize]) -> Option<BestPoint> {
+    /// Returns the best of some points. A point is best only if no point with a mean completes more replications, and
+    /// in a metric that adds up over time only if none of its replications fails or is blocked.
+    fn best_among(&self, metric: &str, points: &[usize]) -> Result<BestPoint, NoBestPoint> {
         let means = self.means(metric);
         let with_mean = || points.iter().copied().filter(|p| means[*p].is_some());
-        if with_mean().count() < 2 || !self.differs(metric) {
-            return None;
+        if with_mean().count() < 2 {
+            return Err(NoBestPoint::TooFewValues);
+        }
+        if !self.differs(metric) {
+            return Err(NoBestPoint::Equal);
+        }
+        let comparable: Vec<usize> = with_mean().filter(|p| !self.is_cut_short(*p, metric)).collect();
+        if comparable.len() < 2 {
+            return Err(NoBestPoint::CutShort);
         }
         let side = better(metric);
-        let most = with_mean().map(|p| self.completed(p)).max();
-        let ranked = with_mean().filter(|p| Some(self.completed(*p)) == most).filter_map(|p| Some((p, means[p]?)));
+        let most = comparable.iter().map(|p| self.completed(*p)).max();
+        let ranked = comparable.iter().copied().filter(|p| Some(self.completed(*p)) == most);
         let order = |a: f64, b: f64| match side {
             BetterDirection::Higher => b.total_cmp(&a),
             BetterDirection::Lower => a.total_cmp(&b),
         };
-        let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
-        let is_equal = |other: &usize| {
-            let pairs = self.pairs(point, *other, metric);
-            *other != point && !pairs.is_empty() && is_below_resolution(&pairs)
-        };
-        let inconclusive = |other: &usize| {
-            let difference = self.paired(point, *other, metric);
-            *other != point && !is_equal(other) && difference.is_none_or(|d| d.significant_order().is_none())
-        };
-        Some(BestPoint {
+        let ranked = ranked.filter_map(|p| Some((p, means[p]?)));
+        let best = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)));
+        let (point, _) = best.ok_or(NoBestPoint::TooFewValues)?;
+        let is_without_value = |p: &usize| means[*p].is_none() && self.estimate(*p, metric).excluded() > 0;
+        let is_unranked = |p: &usize| is_without_value(p) || means[*p].is_some() && self.is_cut_short(*p, metric);
+        let mut found = BestPoint {
             metric: metric.to_owned(),
             better: side,
             point,
-            inconclusive: with_mean().filter(inconclusive).collect(),
-            equal: with_mean().filter(is_equal).collect(),
-        })
+            inconclusive: Vec::new(),
+            equal: Vec::new(),
+            unranked: points.iter().copied().filter(is_unranked).collect(),
+        };
+        let worse = match side {
+            BetterDirection::Higher => Ordering::Less,
+            BetterDirection::Lower => Ordering::Greater,
+        };
+        for other in comparable.into_iter().filter(|other| *other != point) {
+            let pairs = self.pairs(point, other, metric);
+            if !pairs.is_empty() && is_below_resolution(&pairs) {
+                found.equal.push(other);
+                continue;
+            }
+            match self.paired(point, other, metric).and_then(|d| d.significant_order()) {
+                None => found.inconclusive.push(other),
+                Some(order) if order == worse => {}
+                Some(_) => found.unranked.push(other),
+            }
+        }
+        found.unranked.sort_unstable();
+        Ok(found)
     }
 
     /// Returns whether the points have more than one replication. One replication ranks no points.

@@ -49,6 +49,8 @@ pub struct BestText {
     pub inconclusive: Vec<usize>,
     /// Points without a difference from the best point.
     pub equal: Vec<usize>,
+    /// Points with values that are not ranked, because fewer of their replications complete.
+    pub unranked: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -130,6 +132,7 @@ impl BestText {
             point: best.point,
             inconclusive: best.inconclusive,
             equal: best.equal,
+            unranked: best.unranked,
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct TopologySpec {
     /// Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. It adds a toleration
     /// for the NoSchedule taint of the same name to every pod that requests an extended resource.
     pub extended_resource_toleration: bool,
+    /// Notes on annotations of imported Nodes on which components outside the model act.
+    pub acting_annotations: Vec<String>,
 }
 
 /// A slice that optical switches formed from cubes of 4x4x4 chips, as a torus with wraparound on all axes.

@@ -1,6 +1,6 @@
 //! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a topology.
 
-use super::training::{ProgressSpec, checkpoint_contradictions, work_contradiction};
+use super::training::{ProgressSpec, checkpoint_contradictions, trace_contradiction, work_contradiction};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use sim_base::time::MAX_INPUT_DURATION;
@@ -40,7 +40,12 @@ pub struct FleetSpec {
 impl FleetSpec {
     /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
     pub fn contradictions(&self) -> Vec<String> {
-        work_contradiction(self.stop_at, self.work()).into_iter().chain(self.checkpoint_contradictions()).collect()
+        let traces = self.faults.iter().filter_map(|process| {
+            let times = process.trace.iter().flat_map(|trace| trace.iter()).map(|fault| fault.at);
+            trace_contradiction(self.stop_at, &process.cause, times)
+        });
+        let work = work_contradiction(self.stop_at, self.work()).into_iter();
+        work.chain(self.checkpoint_contradictions()).chain(traces).collect()
     }
 
     /// Returns the contradictions of the checkpoint interval.

@@ -3,7 +3,7 @@
 use super::cluster::TopologySpec;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
+use super::fault_process::{ArrivalProcess, NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
 use super::fleet::ExposureSpec;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::kueue::KueueObjects;
@@ -12,7 +12,9 @@ use super::objects::ObjectDecoders;
 use super::pod::TaintSpec;
 use super::request::UserRequest;
 use super::timing::TimingSpec;
-use super::training::{CheckpointSchedule, TrainingJob, checkpoint_contradictions, work_contradiction};
+use super::training::{
+    CheckpointSchedule, TrainingJob, checkpoint_contradictions, trace_contradiction, work_contradiction,
+};
 use serde_json::Value;
 use sim_base::random::Distribution;
 use sim_base::{Duration, JobSetId};
@@ -296,6 +298,12 @@ impl ScenarioSpec {
     pub fn contradictions(&self) -> Vec<String> {
         let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));
         let mut all: Vec<String> = work.chain(self.checkpoint_contradictions()).collect();
+        all.extend(self.fault_processes.iter().filter_map(|process| {
+            let ArrivalProcess::Trace(faults) = &process.arrivals else {
+                return None;
+            };
+            trace_contradiction(self.stop.at, &process.cause, faults.iter().map(|fault| fault.at))
+        }));
         let runs = self.containers.iter().filter(|rule| rule.exit_code == 0 && rule.container.is_none());
         let longest = runs.filter_map(|rule| rule.run_for).max();
         if let Some(run_for) =

@@ -198,6 +198,14 @@ pub(super) fn checkpoint_contradictions(
     all
 }
 
+/// Returns the contradiction of a fault trace of which every fault comes after the time limit.
+pub(super) fn trace_contradiction(
+    stop: Duration, cause: &str, times: impl Iterator<Item = Duration>,
+) -> Option<String> {
+    let first = times.min().filter(|first| *first > stop)?;
+    Some(format!("stop.at {stop} comes before the first fault of the trace with cause {cause:?}, which is at {first}"))
+}
+
 /// Returns the contradiction of a time limit that comes before the work can be done.
 pub(super) fn work_contradiction(stop: Duration, work: Option<Duration>) -> Option<String> {
     let work = work.filter(|work| stop < *work)?;

@@ -250,6 +250,10 @@ impl KubeletState {
         m.connected && !m.crashed
     }
 
+    pub fn has_crashed(&self, node: NodeId) -> bool {
+        self.machine(node).crashed
+    }
+
     /// Returns true if containers of the pod run.
     pub fn is_up(&self, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(UP))

@@ -123,6 +123,14 @@ impl ScriptRunner {
             }
         };
         let Some(node) = node.filter(|node| node.is_some() || pod.is_some()) else {
+            if ctx.scenario.faults[index as usize].random_cause.is_none() {
+                let target = match on {
+                    SilentTarget::Node(_) => "its node did not exist",
+                    SilentTarget::Pod(_) => "its pod was not running",
+                };
+                let text = format!("fault {index} at {}: it had no effect, because {target}", ctx.now);
+                ctx.progress.warnings.push(text);
+            }
             return;
         };
         ctx.emit(Body::Fault { index, node, pod });
@@ -157,6 +165,12 @@ impl ScriptRunner {
         };
         let row = &ctx.store.jobsets[jobset.ix()];
         if row.suspended() == suspend {
+            let (action, state) = if suspend { ("suspend", "already") } else { ("resume", "not") };
+            let text = format!(
+                "fault {index}: JobSet {name} at {}: {action} had no effect, because it was {state} suspended",
+                ctx.now
+            );
+            ctx.progress.warnings.push(text);
             return;
         }
         if let Err(refusal) = check_webhook_available(ctx, UPDATE_WEBHOOK) {
@@ -214,14 +228,22 @@ fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut Kubele
     kubelets.new_machine(ctx, node);
 }
 
-/// kubectl drain: cordons the node, then evicts every pod that has not ended.
-/// Warns of an action that reverses one that did not happen.
+/// Warns of an action that finds the state that it would bring about.
 fn warn_without_effect(
     ctx: &mut EngineContext<'_>, (index, action): (u32, &FaultAction), node: NodeId, kubelets: &KubeletState,
 ) {
     let reason = match action {
         FaultAction::ReturnNode(_) if kubelets.is_responsive(node) => {
             "returnNode had no effect, because it had not left"
+        }
+        FaultAction::CrashNode(_) if kubelets.has_crashed(node) => {
+            "crashNode had no effect, because it had already crashed"
+        }
+        FaultAction::PartitionNode(_) if !kubelets.is_responsive(node) => {
+            "partitionNode had no effect, because it had already left"
+        }
+        FaultAction::CordonNode(_) if ctx.store.nodes.rows[node.ix()].cordoned => {
+            "cordonNode had no effect, because it was already cordoned"
         }
         FaultAction::UncordonNode(_) if !ctx.store.nodes.rows[node.ix()].cordoned => {
             "uncordonNode had no effect, because it was not cordoned"
@@ -232,6 +254,7 @@ fn warn_without_effect(
     ctx.progress.warnings.push(text);
 }
 
+/// kubectl drain: cordons the node, then evicts every pod that has not ended.
 fn drain(ctx: &mut EngineContext<'_>, node: NodeId) {
     apiserver::set_unschedulable(ctx, node, true);
     for pod in ctx.store.nodes.pods[node.ix()].clone() {

@@ -8,7 +8,6 @@
 use super::patch::{merge, put};
 use super::policy;
 use serde_json::{Map, Value, json};
-use sim_api::spec::keys::KUEUE_QUEUE;
 
 pub const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 /// Name of the training container, and often of the replicatedJob that contains it.
@@ -68,11 +67,19 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
             head[list] = values.clone();
         }
     }
-    // Kueue queues the TrainJob, whose pods are those of the JobSet.
-    if let Some(queue) = train_job.pointer("/metadata/labels").and_then(|labels| labels.get(KUEUE_QUEUE)) {
-        head["labels"][KUEUE_QUEUE] = queue.clone();
+    // Kueue manages the TrainJob, whose pods are those of the JobSet, by the keys that it reads from a JobSet.
+    for list in ["labels", "annotations"] {
+        let own = train_job.pointer(&format!("/metadata/{list}")).and_then(Value::as_object);
+        for (key, value) in own.into_iter().flatten().filter(|(key, _)| is_of_kueue(key)) {
+            head[list][key] = value.clone();
+        }
     }
     json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": head, "spec": plan.spec})
+}
+
+/// Returns whether Kueue reads a label or annotation of a job.
+fn is_of_kueue(key: &str) -> bool {
+    key.starts_with("kueue.x-k8s.io/") || key.starts_with("provreq.kueue.x-k8s.io/")
 }
 
 /// Applies runtimePatches, or podTemplateOverrides from older versions, to the template.

@@ -6,6 +6,7 @@
 use super::policy::{MPI_NAMES, TORCH_NAMES, TORCHTUNE, XGBOOST_NAMES};
 use super::render::{self, INITIALIZERS, NODE, has_container};
 use super::{EmbeddedJobSet, EmbeddedObject};
+use crate::acting_keys;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::trainer::{RUNTIME, TRAIN_JOB};
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
@@ -46,6 +47,12 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], result: &
                 if runtime.node.at_path(&["spec", "podGroupPolicy", kind]).is_some_and(|policy| !policy.is_null()) {
                     unmodelled.insert(format!("TrainingRuntime.spec.podGroupPolicy.{kind}"), 1);
                 }
+            }
+            // Keys of Kueue are copied to the JobSet, which lists them.
+            let acting =
+                object.node.get("metadata").map(|metadata| acting_keys::of_owner(&metadata.to_json(), "TrainJob"));
+            for key in acting.into_iter().flatten().filter(|key| !key.contains("kueue.x-k8s.io/")) {
+                unmodelled.insert(key, 1);
             }
             if is_torchtune(object, runtime) {
                 let field =

@@ -23,10 +23,7 @@ impl<'t> NamedTrace<'t> {
         let place = traces::file_of(process)?;
         let trace = self.traces.get(place.as_str()?)?;
         let rows = trace.of_kinds(process.at_path(&["trace", "kinds"]).map(YamlNode::items));
-        if rows.is_empty() {
-            let message = format!("the trace {:?} contains no matching fault", trace.source.file);
-            report.error(place.at, message);
-        }
+        traces::check_kinds((trace, process), &rows, place, report);
         let repaired = crate::read::boolean(process, "needsRepair") != Some(false);
         let mut all = Vec::new();
         for row in rows {

@@ -36,6 +36,16 @@ fn manages_jobsets(node: &YamlNode) -> bool {
     frameworks.is_none_or(|frameworks| frameworks.iter().any(|name| name == JOBSET_FRAMEWORK))
 }
 
+/// Returns the frameworks that queue the Jobs or pods of a JobSet if JobSet is not among the frameworks.
+pub fn frameworks_of_children(node: &YamlNode) -> Vec<String> {
+    if manages_jobsets(node) {
+        return Vec::new();
+    }
+    let frameworks = node.get("integrations").map(|integrations| read::strings(integrations, "frameworks"));
+    let is_of_children = |name: &String| ["batch/job", "pod"].contains(&name.as_str());
+    frameworks.unwrap_or_default().into_iter().filter(is_of_children).collect()
+}
+
 /// Returns the settings. In v1beta2 they are always in force; in v1beta1 only with `enable`.
 fn wait_for_pods_ready(node: &YamlNode, is_old: bool) -> Option<WaitForPodsReady> {
     let empty = YamlNode::empty_map();

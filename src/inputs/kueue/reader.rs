@@ -1,7 +1,8 @@
 //! Finds the objects of Kueue in texts and converts them.
 
-use super::configuration::configuration;
+use super::configuration::{self, configuration};
 use super::{quotas, stored_workload, validate};
+use crate::acting_keys;
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA2, table};
@@ -141,8 +142,23 @@ fn read_object(
             let controller_name = read::string(spec, "controllerName").unwrap_or_default();
             objects.admission_checks.push(AdmissionCheck { name, controller_name, outcome: None });
         }
-        "Workload" => objects.workloads.push(stored_workload::read((namespace, name), node)),
-        _ => objects.configuration = configuration(node),
+        "Workload" => {
+            let acting = node.get("metadata").map(|metadata| acting_keys::of_workload(&metadata.to_json()));
+            for key in acting.into_iter().flatten() {
+                *unmodelled.entry(format!("Workload.{key}")).or_default() += 1;
+            }
+            objects.workloads.push(stored_workload::read((namespace, name), node));
+        }
+        _ => {
+            for framework in configuration::frameworks_of_children(node) {
+                let note = format!(
+                    "Configuration.integrations.frameworks: {framework} without JobSet, which lets Kueue \
+                     queue children of JobSets one by one"
+                );
+                *unmodelled.entry(note).or_default() += 1;
+            }
+            objects.configuration = configuration(node);
+        }
     }
 }
 

@@ -63,6 +63,7 @@ pub fn topology(jobsets: &[SubmittedJobSet], spare: bool) -> TopologySpec {
         currency: "USD".to_owned(),
         extended_resource_toleration: has_accelerators,
         slices: Vec::new(),
+        acting_annotations: Vec::new(),
     }
 }
 

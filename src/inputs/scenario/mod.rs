@@ -21,7 +21,7 @@ pub mod pod_names;
 pub mod preset_file;
 mod prices;
 pub mod requests;
-mod stop;
+pub(crate) mod stop;
 mod surroundings;
 mod timing;
 mod training;

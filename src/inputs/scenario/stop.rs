@@ -1,11 +1,19 @@
 //! Reads `stop`: the end of the run. No fault or submission may be scheduled after it.
 
 use super::faults::PlacedFault;
-use crate::{read, text::diagnostic::DiagnosticReport, text::node::YamlNode};
+use crate::{read, text::diagnostic::DiagnosticReport, text::node::SourcePosition, text::node::YamlNode};
 use sim_api::spec::{FaultTime, StopSpec, StopWhen, SubmittedJobSet};
 use sim_base::Duration;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
+
+/// Reports an error if a run would end before it begins. Fleets and scenarios share this check.
+pub(crate) fn is_zero(at: Duration, place: SourcePosition, report: &mut DiagnosticReport) -> bool {
+    if at == Duration::ZERO {
+        report.error(place, "stop.at is 0: the run would end before it begins");
+    }
+    at == Duration::ZERO
+}
 
 /// Reads the end of the run, and checks that all scripted faults and submissions happen before it.
 pub(super) fn read(
@@ -15,8 +23,7 @@ pub(super) fn read(
     let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
     let at = stop_node.and_then(|s| read::duration(s, "at")).unwrap_or(DEFAULT_STOP);
     let when = stop_node.and_then(|s| s.get("when")).and_then(YamlNode::as_str);
-    if at == Duration::ZERO {
-        report.error(place, "stop.at is 0: the run would end before it begins");
+    if is_zero(at, place, report) {
         return StopSpec { at, when: StopWhen::Time };
     }
     for (fault, place) in faults {

@@ -8,7 +8,7 @@ use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, Sc
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(&scenario.topology));
+    let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(scenario));
     let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));

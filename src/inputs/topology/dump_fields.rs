@@ -1,6 +1,7 @@
 //! The fields of Nodes and Pods that an import reads.
 
-use serde::de::{Deserializer, Visitor};
+use crate::acting_keys;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use sim_api::spec::ResourceAmounts;
 use sim_base::quantity::{QuantityError, parse_milli};
@@ -23,13 +24,42 @@ pub(super) struct DumpMetadata {
 }
 
 /// The annotations that an import uses.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub(super) struct DumpAnnotations {
     /// Name of Kueue's Workload of a pod.
-    #[serde(rename = "kueue.x-k8s.io/workload", deserialize_with = "or_default")]
     pub(super) workload: String,
+    /// Annotations of a Node on which other components act.
+    pub(super) acting: BTreeMap<String, String>,
 }
+
+impl<'de> Deserialize<'de> for DumpAnnotations {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<DumpAnnotations, D::Error> {
+        struct AnnotationsVisitor;
+        impl<'de> Visitor<'de> for AnnotationsVisitor {
+            type Value = DumpAnnotations;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DumpAnnotations, A::Error> {
+                let mut annotations = DumpAnnotations::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == KUEUE_WORKLOAD {
+                        annotations.workload = map.next_value::<Option<String>>()?.unwrap_or_default();
+                    } else if acting_keys::is_of_node(&key) {
+                        let value = map.next_value::<Option<String>>()?.unwrap_or_default();
+                        annotations.acting.insert(key, value);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(annotations)
+            }
+        }
+        reader.deserialize_map(AnnotationsVisitor)
+    }
+}
+
+const KUEUE_WORKLOAD: &str = "kueue.x-k8s.io/workload";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -14,6 +14,7 @@ use super::occupancy::{ClusterOccupancy, NodeOccupancy};
 use super::platforms::{NODE_POOL, NodeIsland, accelerator_of, island_of};
 use super::recognition::{domains, gaps};
 use super::taint::effect_of_text;
+use crate::acting_keys;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{IslandKind, MachineBilling, NodePool, ResourceAmounts, TaintEffect, TaintSpec, TopologySpec};
@@ -54,6 +55,8 @@ pub(super) struct ImportMember {
     pub(super) occupied: ResourceAmounts,
     /// The part of pods of Kueue's Workloads, by namespace and name of the Workload.
     pub(super) workloads: BTreeMap<String, ResourceAmounts>,
+    /// Annotations on which other components act.
+    pub(super) annotations: BTreeMap<String, String>,
 }
 
 /// What to import besides the Nodes.
@@ -119,6 +122,7 @@ pub(super) fn import_members(
     if !troubled.is_empty() {
         notes.push(format!("not ready or cordoned, kept with a NoSchedule taint: {}", some(&troubled)));
     }
+    let acting_annotations = acting_keys::of_node_annotations(members.iter().flat_map(|member| &member.annotations));
     for (kind, n) in &others {
         notes.push(format!("not imported: {n} of kind {kind:?}; pass the file under `objects` of a scenario"));
     }
@@ -143,6 +147,7 @@ pub(super) fn import_members(
         extended_resource_toleration: pools.iter().any(is_gke_device),
         pools,
         currency: "USD".to_owned(),
+        acting_annotations,
         ..TopologySpec::default()
     };
     Ok(ImportedTopology { topology, domains, links, notes })
@@ -241,6 +246,7 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
         taints.push((taint.key.clone(), taint.value.clone(), effect));
     }
     taints.sort();
+    let annotations = node.metadata.annotations.acting;
     let (name, mut labels) = (node.metadata.name, node.metadata.labels);
     if labels.get(HOSTNAME) == Some(&name) {
         labels.remove(HOSTNAME);
@@ -260,6 +266,7 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
         own_taints,
         occupied: ResourceAmounts::new(),
         workloads: BTreeMap::new(),
+        annotations,
     })
 }
 

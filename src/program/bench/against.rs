@@ -18,12 +18,22 @@ pub struct BaselineReport {
     /// By case: the fields of the inputs of a scenario of the user.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inputs: BTreeMap<String, BTreeMap<String, String>>,
+    /// By case: what the model does not simulate of its inputs. Not stored in baselines.
+    #[serde(skip)]
+    pub not_modelled: BTreeMap<String, Vec<String>>,
 }
 
 impl BaselineReport {
     pub fn new(rows: Vec<BenchRow>, not_run: Vec<String>) -> BaselineReport {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        BaselineReport { schema: SCHEMA.to_owned(), version, rows, not_run, inputs: BTreeMap::new() }
+        BaselineReport {
+            schema: SCHEMA.to_owned(),
+            version,
+            rows,
+            not_run,
+            inputs: BTreeMap::new(),
+            not_modelled: BTreeMap::new(),
+        }
     }
 
     /// Formats the report as JSON with one row per line, so that changed rows are lines of a diff.
@@ -69,12 +79,18 @@ pub struct ChangedInputs {
     pub fields: Vec<String>,
     /// True if a row of the case differs from the baseline.
     pub has_effect: bool,
+    /// Without an effect: the known reasons, each with the name of the field.
+    pub reasons: Vec<String>,
 }
 
 impl ChangedInputs {
     /// Formats the changes as a sentence.
     pub fn text(&self) -> String {
-        let effect = if self.has_effect { "" } else { "; without an effect on its rows" };
+        let effect = match (self.has_effect, self.reasons.as_slice()) {
+            (true, _) => String::new(),
+            (false, []) => "; without an effect on its rows".to_owned(),
+            (false, reasons) => format!("; no effect, because {}", reasons.join("; ")),
+        };
         format!("changed inputs of {}: {}{effect}", self.case, self.fields.join(", "))
     }
 }
@@ -88,19 +104,40 @@ pub fn changed_inputs(now: &BaselineReport, before: &BaselineReport) -> Vec<Chan
     let changes = now.inputs.iter().filter_map(|(case, fields)| {
         let old = before.inputs.get(case)?;
         let names: BTreeSet<&String> = fields.keys().chain(old.keys()).collect();
-        let differing = names.into_iter().filter(|name| fields.get(*name) != old.get(*name));
+        let differing: Vec<&String> = names.into_iter().filter(|name| fields.get(*name) != old.get(*name)).collect();
+        let notes = now.not_modelled.get(case).map_or(&[][..], Vec::as_slice);
+        let has_effect = moved.iter().any(|m| m.row.key.case == *case);
+        let reasons = differing.iter().filter(|_| !has_effect).filter_map(|path| inert_reason(path, notes));
+        let mut reasons: Vec<String> = reasons.collect();
+        reasons.dedup();
         let value = |of: Option<&String>| of.map_or("(absent)".to_owned(), |v| v.chars().take(60).collect());
-        let mut all: Vec<String> =
-            differing.map(|name| format!("{name} {} -> {}", value(old.get(name)), value(fields.get(name)))).collect();
+        let mut all: Vec<String> = differing
+            .iter()
+            .map(|name| format!("{name} {} -> {}", value(old.get(*name)), value(fields.get(*name))))
+            .collect();
         let more = all.len().saturating_sub(FIELDS);
         if more > 0 {
             all.truncate(FIELDS);
             all.push(format!("{more} more"));
         }
-        let has_effect = moved.iter().any(|m| m.row.key.case == *case);
-        (!all.is_empty()).then(|| ChangedInputs { case: case.clone(), fields: all, has_effect })
+        (!all.is_empty()).then(|| ChangedInputs { case: case.clone(), fields: all, has_effect, reasons })
     });
     changes.collect()
+}
+
+/// Returns why a changed field did not change a row: `run` lists it under "not modelled", or it is a limit that no row
+/// reaches.
+fn inert_reason(path: &str, notes: &[String]) -> Option<String> {
+    let field = path.rsplit(['.', '[']).find(|part| part.parse::<u32>().is_err() && !part.ends_with(']'))?;
+    if let Some(note) = notes.iter().find(|note| note.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == field)) {
+        return Some(format!("it is not modelled: {note}"));
+    }
+    let why = match field {
+        "terminationGracePeriodSeconds" => "every container that is stopped exits earlier",
+        "maxRestarts" | "backoffLimit" | "backoffLimitPerIndex" | "maxFailedIndexes" => "no row reaches the limit",
+        _ => return None,
+    };
+    Some(format!("{why} ({field})"))
 }
 
 /// A row that differs from the baseline.

@@ -103,6 +103,15 @@ pub fn input_fields(entries: &[BenchEntry], sets: &[BenchSetting]) -> BTreeMap<S
     all
 }
 
+/// Returns what the model does not simulate of the scenarios of the user, by case.
+pub fn not_modelled(entries: &[BenchEntry]) -> BTreeMap<String, Vec<String>> {
+    let of_own = |entry: &BenchEntry| match entry {
+        BenchEntry::Own(loaded) => Some((key(entry).case, loaded.not_modelled())),
+        BenchEntry::OfSuite(_) => None,
+    };
+    entries.iter().filter_map(of_own).collect()
+}
+
 fn add_fields(value: &Value, place: &str, path: &str, to: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {

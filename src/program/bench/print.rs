@@ -22,10 +22,10 @@ pub fn text(reports: &BaselineComparison<'_>, checked: &[CheckedConditions], sty
         table(&mut out, &rows, style);
         out.push('\n');
     }
-    for row in report.rows.iter().filter(|row| row.ttr_ns.is_none()).take(WORST) {
-        if let Some(reason) = &row.reason {
-            let _ = writeln!(out, "  {}: never: {reason}", row.key.text());
-        }
+    let reasons = report.rows.iter().filter_map(|row| Some((row, row.reason.as_ref()?)));
+    for (row, reason) in reasons.take(WORST) {
+        let never = if row.ttr_ns.is_none() { "never: " } else { "" };
+        let _ = writeln!(out, "  {}: {never}{reason}", row.key.text());
     }
     if let Some(before) = reports.before {
         changes(&mut out, report, before);

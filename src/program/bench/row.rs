@@ -38,7 +38,7 @@ pub struct BenchRow {
     pub phases_ns: BTreeMap<String, u64>,
     /// Time on the critical path by wait reason.
     pub waits_ns: BTreeMap<String, u64>,
-    /// The reason why the run never recovers.
+    /// The reason why the run, or some of its replications, never recover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Digest of all records of the run.
@@ -93,6 +93,12 @@ impl BenchRow {
         order.sort_by_key(|row| row.ttr_ns.unwrap_or(u64::MAX));
         let mut median = (*order.get(rows.len().saturating_sub(1) / 2)?).clone();
         if rows.len() > 1 {
+            let mut reasons = rows.iter().filter_map(|row| row.reason.as_deref());
+            if let (Some(_), Some(first)) = (median.ttr_ns, reasons.next()) {
+                let never = 1 + reasons.count();
+                median.reason =
+                    Some(format!("{never} of {} replications never recover, the first: {first}", rows.len()));
+            }
             median.replications = rows.iter().flat_map(BenchRow::samples).collect();
         }
         Some(median)
@@ -140,7 +146,13 @@ fn never_reason(replication: &SimulatedReplication) -> Option<String> {
     }
     let (blocked, unfinished) = replication.outcome.blocked_and_unfinished();
     let sentence = blocked.into_iter().chain(unfinished).next();
-    let no_restart = || replication.folded.restarts.is_empty().then(|| "no restart".to_owned());
+    // Warnings about faults that did nothing begin with the fault.
+    let of_fault = |text: &&String| text.starts_with("fault ") || text.contains("did not fire before the run ended");
+    let warning = replication.outcome.warnings.iter().find(of_fault);
+    let no_restart = || {
+        let why = warning.map_or("no fault ended a pod that was still needed", String::as_str);
+        replication.folded.restarts.is_empty().then(|| format!("no restart: {why}"))
+    };
     sentence.or_else(no_restart)
 }
 

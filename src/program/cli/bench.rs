@@ -126,6 +126,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     let not_run = if args.scenarios.is_empty() { suite.not_run } else { Vec::new() };
     let mut report = BaselineReport::new(rows, not_run);
     report.inputs = play::input_fields(&entries, &args.sets);
+    report.not_modelled = play::not_modelled(&entries);
     let missing = before.as_ref().map(|before| selection(args).missing(&report, before));
     let reports = BaselineComparison { now: &report, before: before.as_ref(), missing: missing.unwrap_or_default() };
     let check = |c: &FieldCondition| conditions::check(c, &reports);

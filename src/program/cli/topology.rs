@@ -178,7 +178,7 @@ fn import(args: &TopologyImportArgs) -> Result<(), CommandFailure> {
         let _ = writeln!(text, "# {line}");
     }
     text.push_str(&sim_inputs::print_yaml(&sim_inputs::written_topology(&topology)));
-    for note in domains.iter().chain(&links).chain(&notes) {
+    for note in domains.iter().chain(&links).chain(&notes).chain(&topology.acting_annotations) {
         output::note(&format!("note: {note}"));
     }
     let Some(path) = &args.out else {

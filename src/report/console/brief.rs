@@ -165,12 +165,13 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
 /// Returns the heading of a restart, without its attempt.
 fn heading(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
     let end = match r.ending {
-        RestartOutcome::Ready => "from the fault until every pod was ready",
-        RestartOutcome::JobSetEnded => "from the fault until the JobSet ended",
-        RestartOutcome::Unfinished => "from the fault to the end of the run (unfinished)",
+        RestartOutcome::Ready => "until every pod was ready",
+        RestartOutcome::JobSetEnded => "until the JobSet ended",
+        RestartOutcome::Unfinished => "to the end of the run (unfinished)",
     };
+    let from = format::origin(run, r);
     let (jobset, strategy) = (run.names.jobset(r.jobset), run.strategy(r));
-    format!("Restart {number} of JobSet {jobset} ({strategy}): {} {end}", seconds(r.total()))
+    format!("Restart {number} of JobSet {jobset} ({strategy}): {} from the {from} {end}", seconds(r.total()))
 }
 
 /// Describes a restart on one line.

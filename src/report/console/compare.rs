@@ -4,14 +4,14 @@ mod main_metrics;
 mod values;
 
 pub(crate) use main_metrics::MAIN_METRICS;
-pub(crate) use values::unit;
 pub use values::{format_metric_row, format_metric_value, format_seconds_row};
+pub(crate) use values::{money, unit, unit_with_currency};
 
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison,
-    VariantEstimates, is_by_cause,
+    VariantEstimates, accumulates, is_by_cause,
 };
 use sim_analysis::format::{column, count, percent, wrap};
 use sim_base::stats::StatisticalWarning;
@@ -162,7 +162,8 @@ fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: 
         sim_analysis::experiment::BetterDirection::Lower => "lower is better",
         sim_analysis::experiment::BetterDirection::Higher => "higher is better",
     };
-    let _ = writeln!(out, "{} ({}{better})", style.bold(metric), unit(metric));
+    let unit = unit_with_currency(metric, &all.currency);
+    let _ = writeln!(out, "{} ({unit}{better})", style.bold(metric));
     let mut table = EstimateFormat::new(&HEAD, [width, 6, 10]);
     for (name, e) in estimates(all, metric) {
         let [low, high] = e.ci95.filter(|_| e.n > 1).map_or([None; 2], |bounds| bounds.map(Some));
@@ -176,7 +177,7 @@ fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: 
     }
     table.write(out, style);
     for p in pairs.iter().filter(|p| is_printed(all, p)) {
-        let _ = writeln!(out, "  {}", difference(p));
+        let _ = writeln!(out, "  {}", difference(all, p));
     }
     out.push('\n');
 }
@@ -195,7 +196,7 @@ pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
 }
 
 /// Formats a paired difference, for example `b − a: -3.2 s (-3.3 s to -3.1 s): b is better`.
-fn difference(p: &PairedEstimate) -> String {
+fn difference(all: &VariantComparison, p: &PairedEstimate) -> String {
     let d = &p.difference;
     let [mean, low, high] = format_metric_row(&p.metric, [d.mean, d.ci95[0], d.ci95[1]].map(Some));
     let interval = match d.n {
@@ -206,7 +207,12 @@ fn difference(p: &PairedEstimate) -> String {
         0 => String::new(),
         n => format!("; {} with a value in only one variant", count(n as u64, "run")),
     };
-    format!("{} − {}: {mean} ({interval}): {}{unpaired}", p.b, p.a, verdict(p))
+    let cut_short = match p.cut_short {
+        0 => String::new(),
+        n => format!("; {} in which one fails or is blocked are not compared", count(n as u64, "replication")),
+    };
+    let currency = money(&p.metric, &all.currency).map_or(String::new(), |currency| format!(" {currency}"));
+    format!("{} − {}: {mean}{currency} ({interval}): {}{unpaired}{cut_short}", p.b, p.a, verdict(p))
 }
 
 fn verdict(p: &PairedEstimate) -> String {
@@ -401,7 +407,13 @@ fn without_ranking(all: &VariantComparison) -> &'static str {
 fn describe_metric(all: &VariantComparison, metric: &str, is_default: bool) -> String {
     let pairs = ranked_pairs(all, metric);
     if pairs.is_empty() {
-        return format!("No two variants have a value of {metric} in the same replication.");
+        return match accumulates(metric) && failures(all).is_some() {
+            true => format!(
+                "No variant is best in {metric}: replications that fail or are blocked have less time for it and are \
+                 not compared."
+            ),
+            false => format!("No two variants have a value of {metric} in the same replication."),
+        };
     }
     if !has_difference(&pairs) {
         return format!("The variants do not differ in {metric}.");
@@ -434,7 +446,8 @@ fn more_productive<'a>(all: &'a VariantComparison, name: &str) -> Option<&'a Pai
 fn mean_of(all: &VariantComparison, metric: &str, name: &str) -> String {
     let matching = estimates(all, metric).find(|(known, _)| *known == name);
     let mean = matching.and_then(|(_, e)| e.mean);
-    mean.map_or(String::new(), |m| format_metric_value(metric, m))
+    let currency = money(metric, &all.currency).map_or(String::new(), |currency| format!(" {currency}"));
+    mean.map_or(String::new(), |m| format!("{}{currency}", format_metric_value(metric, m)))
 }
 
 fn describe_best(
@@ -512,7 +525,7 @@ fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEsti
     let names = names.filter(|name| pairs.iter().any(|p| p.a == *name || p.b == *name));
     let (beaten, unbeaten): (Vec<&str>, Vec<&str>) = names.partition(is_beaten);
     let own = |p: &&&PairedEstimate| [&p.a, &p.b].iter().all(|n| unbeaten.contains(&n.as_str()));
-    let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();
+    let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(all, p)).collect();
     let more = among.len().saturating_sub(MAX_CONCLUSION_PAIRS);
     if more > 0 {
         among.truncate(MAX_CONCLUSION_PAIRS);

@@ -225,7 +225,7 @@ pub fn estimates_table(all: &ReplicationSet) -> Table {
 /// Returns `replications.csv` with a row per replication and JobSet.
 pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
     let header = "replication seed jobset terminal_state end_s outcome end_reason restarts \
-    restarts_count_towards_max latency_p50_s latency_p95_s latency_max_s cost digest"
+    recoveries restart_budget_used status_restarts restarts_count_towards_max latency_p50_s latency_p95_s latency_max_s cost digest"
         .split(' ');
     let mut table = Table::new(header);
     for r in rows {
@@ -239,6 +239,9 @@ pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
                 r.end_s.to_string(),
                 r.outcome().as_str().to_owned(),
                 r.end_reason.to_owned(),
+                j.all_restarts.to_string(),
+                j.each.len().to_string(),
+                j.restart_budget_used.to_string(),
                 j.restarts.to_string(),
                 j.restarts_count_towards_max.to_string(),
                 optional(j.latency_quantile(0.5).seconds()),

@@ -41,7 +41,7 @@ pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &Waterfal
         let (l, r) = (cell(&sides[0]), cell(&sides[1]));
         let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
     }
-    let until = ["from the fault to all ready", "to all ready", ""];
+    let until = ["from interruption to all ready", "to all ready", ""];
     let until = until.into_iter().find(|text| text.len() <= cells).unwrap_or_default();
     let total = |s: &VariantSide<'_>| format!("{:>8} {until:<cells$}", seconds(s.restart.total()));
     let totals = format!("  {:<10} {} {line} {}", "total", total(left), total(right));

@@ -1,6 +1,6 @@
 //! Console output of `sweep`: a conclusion with the best point, and a table per metric that differs between points.
 
-use super::compare::{PRODUCTIVE, format_metric_value, is_ratio, missing_value_note, unit};
+use super::compare::{PRODUCTIVE, format_metric_value, is_ratio, missing_value_note, money, unit, unit_with_currency};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::sweep_selection::{axis_names, axis_values, point_name, selected_metrics};
@@ -18,6 +18,8 @@ use std::fmt::Write;
 const ROWS: usize = 40;
 /// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
+/// Explains the mark of points that are not ranked.
+pub(crate) const UNRANKED: &str = "not ranked: fewer replications complete";
 
 pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], style: &WaterfallStyle) -> String {
     let mut out = String::new();
@@ -76,12 +78,25 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
     if !all.uncertain_axes().is_empty() {
         return conclusion_with_uncertainty(all, &metrics);
     }
-    let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
-        return match request {
-            [] => "The points do not differ in any metric.".to_owned(),
-            metrics => format!("The points do not differ in {}.", metrics.join(", ")),
+    if request.is_empty() {
+        return match metrics.iter().find_map(|metric| all.best(metric)) {
+            Some(best) => describe_best(all, &best, true),
+            None => match metrics.first().map(|metric| all.best_or_reason(metric)) {
+                Some(Err(reason)) => reason.sentence(&metrics[0]),
+                _ => "The points do not differ in any metric.".to_owned(),
+            },
         };
+    }
+    let sentence = |metric: &String| match all.best_or_reason(metric) {
+        Ok(best) => describe_best(all, &best, false),
+        Err(reason) => reason.sentence(metric),
     };
+    metrics.iter().map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+/// Describes the best point in a metric. A metric that was not requested can be one that the user does not mean: a
+/// point is not called the best in a ratio if another one does more work.
+fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> String {
     let e = all.estimate(best.point, &best.metric);
     let format_value = |v: f64| format_metric_value(&best.metric, v);
     let interval = match e.ci95 {
@@ -90,7 +105,9 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
         }
         _ => String::new(),
     };
-    let (name, mean) = (point_name(all, best.point), format_value(e.mean.unwrap_or(f64::NAN)));
+    let currency = money(&best.metric, all.currency()).map_or(String::new(), |currency| format!(" {currency}"));
+    let name = point_name(all, best.point);
+    let mean = format!("{}{currency}", format_value(e.mean.unwrap_or(f64::NAN)));
     let side = match best.better {
         BetterDirection::Higher => "highest",
         BetterDirection::Lower => "lowest",
@@ -101,8 +118,9 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
             best.metric
         );
     }
-    let more_work = if request.is_empty() && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
-    let is_best = best.inconclusive.is_empty() && best.equal.is_empty() && more_work.is_none();
+    let more_work = if is_default && is_ratio(&best.metric) { more_productive(all, best.point) } else { None };
+    let is_clear = best.inconclusive.is_empty() && best.equal.is_empty();
+    let is_best = is_clear && best.unranked.is_empty() && more_work.is_none();
     let mut text = if is_best {
         format!("{name} is best in {}: mean {mean}{interval}", best.metric)
     } else {
@@ -115,14 +133,18 @@ fn ranking(all: &SweepResults, request: &[String]) -> String {
         }
         names.join("; ")
     };
-    if best.inconclusive.is_empty() && best.equal.is_empty() {
-        text.push_str("; every other point is worse in paired differences");
+    if is_clear {
+        let ranked = if best.unranked.is_empty() { "" } else { "ranked " };
+        let _ = write!(text, "; every other {ranked}point is worse in paired differences");
     }
     if !best.equal.is_empty() {
         let _ = write!(text, "; no difference from: {}", named(&best.equal));
     }
     if !best.inconclusive.is_empty() {
         let _ = write!(text, "; inconclusive against: {}", named(&best.inconclusive));
+    }
+    if !best.unranked.is_empty() {
+        let _ = write!(text, "; not ranked, because fewer of their replications complete: {}", named(&best.unranked));
     }
     text.push('.');
     if let Some((metric, other)) = more_work {
@@ -187,11 +209,15 @@ fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String
     let best = all.best_choices(metric);
     let choice = |b: &BestPoint| axis_values(all, b.point, |axis| !is_uncertain(axis));
     let others = |b: &BestPoint| {
-        let similar = [("no difference from", b.equal.len()), ("inconclusive against", b.inconclusive.len())];
+        let similar = [
+            ("no difference from", b.equal.len()),
+            ("inconclusive against", b.inconclusive.len()),
+            ("not ranked against", b.unranked.len()),
+        ];
         let similar = similar.into_iter().filter(|(_, n)| *n > 0);
         similar.map(|(how, n)| format!(", {how} {}", count(n as u64, "other choice"))).collect::<String>()
     };
-    let is_clear = |b: &BestPoint| b.inconclusive.is_empty() && b.equal.is_empty();
+    let is_clear = |b: &BestPoint| b.inconclusive.is_empty() && b.equal.is_empty() && b.unranked.is_empty();
     let one = |b: &BestPoint| {
         let at = axis_values(all, b.point, is_uncertain);
         format!("{} for {at} (mean {}{})", choice(b), shown(b.point), others(b))
@@ -200,7 +226,7 @@ fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String
         Some(_) if !all.has_replications() => {
             format!("One replication does not rank the choices in {metric}. Use --seeds.")
         }
-        None => format!("The choices do not differ in {metric} for any value of {called}, which cannot be chosen."),
+        None => format!("No choice is best in {metric} for any value of {called}, which cannot be chosen."),
         Some(first) if best.iter().all(|b| choice(b) == choice(first)) => format!(
             "{} {} {metric} for every value of {called}, which cannot be chosen: mean {} to {}.",
             choice(first),
@@ -228,21 +254,22 @@ fn grid(all: &SweepResults) -> Option<(usize, usize)> {
     fits.then_some((0, 1))
 }
 
-fn head(metric: &str) -> String {
+fn head(all: &SweepResults, metric: &str) -> String {
     let side = match better(metric) {
         BetterDirection::Higher => "higher is better",
         BetterDirection::Lower => "lower is better",
     };
-    format!(" ({}{side})", unit(metric))
+    format!(" ({}{side})", unit_with_currency(metric, all.currency()))
 }
 
 /// Returns the marker printed after the value of a point: `*` for the best mean, `=` without a difference from it, `~`
-/// if the difference from it is inconclusive.
+/// if the difference from it is inconclusive, `!` if the point is not ranked.
 fn rank_marker(best: &[BestPoint], point: usize) -> &'static str {
     match best {
         all if all.iter().any(|best| best.point == point) => "*",
         all if all.iter().any(|best| best.equal.contains(&point)) => "=",
         all if all.iter().any(|best| best.inconclusive.contains(&point)) => "~",
+        all if all.iter().any(|best| best.unranked.contains(&point)) => "!",
         _ => " ",
     }
 }
@@ -262,6 +289,9 @@ fn legend(out: &mut String, best: &[BestPoint], style: &WaterfallStyle) {
     if best.iter().any(|best| !best.inconclusive.is_empty()) {
         text.push_str("   ~ inconclusive: the interval of the paired difference from it contains zero");
     }
+    if best.iter().any(|best| !best.unranked.is_empty()) {
+        let _ = write!(text, "\n  ! {UNRANKED}");
+    }
     let _ = writeln!(out, "{}\n", style.dim(&text));
 }
 
@@ -273,7 +303,7 @@ fn matrix(out: &mut String, all: &SweepResults, metric: &str, (down, across): (u
     let (rows, columns) = (rows.unwrap_or(&[]), columns.unwrap_or(&[]));
     let means = all.means(metric);
     let best = all.best_choices(metric);
-    let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
+    let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(all, metric));
     let cell = |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
     let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
@@ -313,7 +343,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
         order.truncate(ROWS);
         which = format!(": the best {ROWS} of {points} points");
     }
-    let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
+    let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(all, metric));
     let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
     let mut table = EstimateFormat::new(&HEAD, [0, 6, 10]);
     for (point, name) in order.iter().zip(&names) {

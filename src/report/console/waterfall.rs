@@ -38,7 +38,7 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, number: 
     }
     let _ = writeln!(out);
     bottleneck(out, run, r, style);
-    milestones(out, r, style);
+    milestones(out, run, r, style);
 }
 
 /// Returns the lines of the steps of a restart: the heading, an entry per long step, and the number of short ones.
@@ -190,14 +190,14 @@ fn step(r: &RestartMetrics, g: &BottleneckShare, style: &WaterfallStyle) -> Stri
     lines.join("\n")
 }
 
-fn milestones(out: &mut String, r: &RestartMetrics, style: &WaterfallStyle) {
+fn milestones(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, style: &WaterfallStyle) {
     let list: Vec<String> = r
         .reached_milestones()
         .iter()
         //  Non-breaking spaces keep the name and the value on the same line.
         .map(|(m, d)| format!("{}\u{a0}{:.2}", m.as_str(), d.seconds()))
         .collect();
-    let text = format!("Milestones, seconds after the fault: {}", list.join(style.separator()));
+    let text = format!("Milestones, seconds after the {}: {}", format::origin(run, r), list.join(style.separator()));
     for line in format::wrap(&text, style.width - 2) {
         let _ = writeln!(out, "  {}", style.dim(&line));
     }

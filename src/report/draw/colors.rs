@@ -47,17 +47,18 @@ pub(crate) fn node_color(state: NodeState) -> Rgb {
     }
 }
 
-/// Returns the color of a phase: that of the pods in it, where they have a state. `Queue` and `Schedule` share a
-/// color, as do `Rendezvous` and `Restore`.
+/// Returns the color of a phase: that of the pods in it, where they have a state. No two phases share a color.
 pub(crate) fn phase_color(phase: Phase) -> Rgb {
     match phase {
         Phase::Detect => GRAY,
         Phase::Terminate => VERMILION,
         Phase::Recreate => BLUE,
-        Phase::Queue | Phase::Schedule => YELLOW,
+        Phase::Queue => SAND,
+        Phase::Schedule => YELLOW,
         Phase::Start => SKY,
         Phase::Barrier => OLIVE,
-        Phase::Rendezvous | Phase::Restore => PURPLE,
+        Phase::Rendezvous => INDIGO,
+        Phase::Restore => PURPLE,
         Phase::Redo => ORANGE,
         Phase::Capacity => CAPACITY_COLOR,
     }

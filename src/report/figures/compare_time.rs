@@ -14,6 +14,7 @@ use crate::draw::time_axis::{round_times, time_label};
 use crate::planning::plane::PlaneScale;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_analysis::format::count;
+use std::collections::BTreeSet;
 
 /// Plot heights in pixels: of one variant in the goodput chart, and of all variants in the other charts.
 const GOODPUT_HEIGHT: i32 = 170;
@@ -23,10 +24,54 @@ const RIGHT_MARGIN: i32 = 300;
 /// The first share of the time is ignored when the goodput axis is scaled, because early values vary widely.
 const IGNORED_TIME_SHARE: f64 = 0.1;
 
-/// Returns the width of the `i`th of several lines. Lines drawn earlier are wider so that they remain visible below
-/// later ones.
-pub(crate) fn line_width(i: usize, of: usize) -> u32 {
-    4 + 3 * (of - 1 - i).min(3) as u32
+/// Width of the lines of variants.
+const LINE_WIDTH: u32 = 4;
+/// Size in pixels of the cells in which lines coincide, and length of the dashes of coinciding lines.
+const CELL: i32 = 4;
+const DASH: i32 = 28;
+
+/// Draws lines of equal width. Where some of them coincide, their colors alternate.
+fn draw_curves(scene: &mut DrawScene, curves: &[(Vec<(i32, i32)>, Rgb)]) {
+    let pieces: Vec<Vec<[(i32, i32); 2]>> = curves.iter().map(|(points, _)| subdivide(points)).collect();
+    let cell = |[(x, y), (u, v)]: &[(i32, i32); 2]| ((x + u) / 2 / CELL, (y + v) / 2 / CELL);
+    let cells: Vec<BTreeSet<(i32, i32)>> = pieces.iter().map(|own| own.iter().map(cell).collect()).collect();
+    let is_near = |(x, y): (i32, i32), other: usize| {
+        let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
+        near.into_iter().any(|cell| cells[other].contains(&cell))
+    };
+    for (points, color) in curves.iter().filter(|(points, _)| points.len() > 1) {
+        scene.line(points.clone(), LINE_WIDTH, *color);
+    }
+    for (i, own) in pieces.iter().enumerate() {
+        let mut dash: Vec<(i32, i32)> = Vec::new();
+        for piece in own {
+            let at = cell(piece);
+            let together: Vec<usize> = (0..curves.len()).filter(|other| *other == i || is_near(at, *other)).collect();
+            let turn = (at.0 + at.1) * CELL / DASH;
+            let is_own = together.len() > 1 && together[turn.rem_euclid(together.len() as i32) as usize] == i;
+            if is_own {
+                dash.extend(if dash.is_empty() { &piece[..] } else { &piece[1..] });
+            }
+            if !is_own && dash.len() > 1 {
+                scene.line(std::mem::take(&mut dash), LINE_WIDTH, curves[i].1);
+            }
+        }
+        if dash.len() > 1 {
+            scene.line(dash, LINE_WIDTH, curves[i].1);
+        }
+    }
+}
+
+/// Divides a line into pieces of at most the size of a cell.
+fn subdivide(points: &[(i32, i32)]) -> Vec<[(i32, i32); 2]> {
+    let mut pieces = Vec::new();
+    for pair in points.windows(2) {
+        let ((x, y), (u, v)) = (pair[0], pair[1]);
+        let n = ((u - x).abs().max((v - y).abs()) / CELL).max(1);
+        let at = |k: i32| (x + (u - x) * k / n, y + (v - y) * k / n);
+        pieces.extend((0..n).map(|k| [at(k), at(k + 1)]));
+    }
+    pieces
 }
 
 /// Returns the charts over time for which the comparison has data, with their file names.
@@ -192,12 +237,9 @@ fn availability(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -
     let y = ComparedShares { low: 0.0, top, bottom: top + PLOT };
     let times = draw_time_axis(&mut scene, &axis, (top, top + PLOT));
     y.draw(&mut scene, &axis);
-    for (i, v) in variants.iter().enumerate() {
-        let points: Vec<_> = v.at_work.iter().map(|(t, s)| (axis.x(*t), y.y(*s))).collect();
-        if points.len() > 1 {
-            scene.line(points, line_width(i, variants.len()), variant_color(i));
-        }
-    }
+    let line =
+        |(i, v): (usize, &OverTime)| (v.at_work.iter().map(|(t, s)| (axis.x(*t), y.y(*s))).collect(), variant_color(i));
+    draw_curves(&mut scene, &variants.iter().enumerate().map(line).collect::<Vec<_>>());
     //  One line is enough if all variants have the same numbers.
     let numbers = |v: &OverTime| times.iter().map(|t| v.remaining(*t)).collect::<Vec<_>>();
     let is_common = variants.iter().all(|v| numbers(v) == numbers(&variants[0]));
@@ -210,15 +252,17 @@ fn availability(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -
     scene
 }
 
-/// Draws the empirical distribution of restart durations on a logarithmic axis.
+/// Draws the empirical distribution of restart durations, on a logarithmic axis if they differ by more than a factor.
 fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
     let all = of.all;
     const MARKS: [f64; 11] = [0.1, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 1200.0, 3600.0, 6.0 * 3600.0, 86_400.0];
     /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
+    /// Ratio of the longest to the shortest duration from which the axis is logarithmic.
+    const LOG_FROM: f64 = 5.0;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: restart duration", all.scenario);
-    let subtitle = "share of the restarts of all replications that took at most this long, from the fault until every pod is ready";
+    let subtitle = "share of the restarts of all replications that took at most this long, from the fault or other interruption until every pod is ready";
     let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let rows = all.variants.iter().zip(times).enumerate();
     let entries = rows.map(|(i, (v, (over, left)))| {
@@ -230,24 +274,30 @@ fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene 
         (variant_color(i), format!("{} ({n}{unfinished})", shorten_name(&v.name, SIZE, WIDTH / 3)))
     });
     let top = legend(&mut scene, top, entries) + SIZE;
-    let log = |s: f64| libm::log10(s.max(1e-3));
-    let values = || times.iter().flat_map(|(own, _)| own).map(|s| log(*s));
+    let values = || times.iter().flat_map(|(own, _)| own).copied();
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let air = ((high - low) * 0.06).max(0.002);
+    let is_log = high >= LOG_FROM * low.max(1e-3);
+    let place = |s: f64| if is_log { libm::log10(s.max(1e-3)) } else { s };
+    let (low, high) = (place(low), place(high));
+    let air = ((high - low) * 0.06).max(if is_log { 0.002 } else { high * 0.01 }).max(1e-6);
     let axis = PanelAxis { from: low - air, to: high + air, left: MARGIN + 70, right: WIDTH - MARGIN };
     let bottom = top + PLOT;
     let y = ComparedShares { low: 0.0, top, bottom };
     y.draw(&mut scene, &axis);
     let label = of.label("restartLatency_s.p50");
     let mut free = i32::MIN;
-    let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
-    let mut marks: Vec<f64> = MARKS.into_iter().filter(seen).collect();
-    if marks.len() < FEW {
-        marks = PlaneScale::new(libm::pow(10.0, axis.from), libm::pow(10.0, axis.to)).round_times(6);
+    let seen = |m: &f64| (axis.from..=axis.to).contains(&place(*m));
+    let mut marks: Vec<(f64, String)> = MARKS.into_iter().filter(seen).map(|mark| (mark, label.tick(mark))).collect();
+    if !is_log {
+        let (unit, times) = round_times(axis.from, axis.to, 6);
+        let text = |t: f64| format!("{} {}", time_label(t, unit), unit.symbol());
+        marks = times.into_iter().filter(seen).map(|t| (t, text(t))).collect();
+    } else if marks.len() < FEW {
+        let times = PlaneScale::new(libm::pow(10.0, axis.from), libm::pow(10.0, axis.to)).round_times(6);
+        marks = times.into_iter().map(|mark| (mark, label.tick(mark))).collect();
     }
-    for mark in marks {
-        let x = axis.x(log(mark));
-        let text = label.tick(mark);
+    for (mark, text) in marks {
+        let x = axis.x(place(mark));
         let half = text_width(&text, SIZE - 4) / 2;
         if x - half <= free {
             continue;
@@ -256,16 +306,17 @@ fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene 
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
         scene.text((x, bottom + SIZE), SIZE - 4, TextAnchor::Middle, MUTED_COLOR, &text);
     }
-    for (i, (own, _)) in times.iter().enumerate() {
+    let line = |(i, (own, _)): (usize, &(Vec<f64>, usize))| {
         let share = |k: usize| y.y(k as f64 / own.len() as f64);
-        let step = |(k, s): (usize, &f64)| [(axis.x(log(*s)), share(k)), (axis.x(log(*s)), share(k + 1))];
-        let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
-        if points.len() > 1 {
-            scene.line(points, line_width(i, times.len()), variant_color(i));
-        }
-    }
+        let step = |(k, s): (usize, &f64)| [(axis.x(place(*s)), share(k)), (axis.x(place(*s)), share(k + 1))];
+        let mut points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
+        points.dedup();
+        (points, variant_color(i))
+    };
+    draw_curves(&mut scene, &times.iter().enumerate().map(line).collect::<Vec<_>>());
     let middle = ((axis.left + axis.right) / 2, bottom + 5 * SIZE / 2);
-    scene.text(middle, SIZE, TextAnchor::Middle, TEXT_COLOR, "restart duration (logarithmic)");
+    let axis_name = if is_log { "restart duration (logarithmic)" } else { "restart duration" };
+    scene.text(middle, SIZE, TextAnchor::Middle, TEXT_COLOR, axis_name);
     finish_scene(&mut scene, bottom + 4 * SIZE, of);
     scene
 }

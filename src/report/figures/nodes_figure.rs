@@ -9,7 +9,7 @@ use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten_
 use crate::draw::scene::{DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::draw::svg::{AnimatedItem, Animation};
 use crate::draw::time_axis::{round_times, time_label};
-use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::format::{self, count, seconds, thousands};
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
@@ -111,10 +111,11 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let of_film = longest / speed;
     let pictures = (of_film * FRAMES_PER_S).ceil().max(1.0) as usize;
     let complete = of_film + REST_S;
-    let title = "From the fault until every pod is ready again";
+    let origin = format::common_origin(takes.iter().map(|take| format::origin(&take.run, take.restart)));
+    let title = format!("From the {origin} until every pod is ready again");
     let subtitle = format!("played at {speed:.1} times the simulated speed, in a loop");
     let subtitle = takes.iter().fold(subtitle, |text, take| take.run.with_failures(&text));
-    let top = heading(&mut scene, title, &subtitle) + 74;
+    let top = heading(&mut scene, &title, &subtitle) + 74;
     let entries = NodeState::ALL.map(|state| (color(state), state.as_str().to_owned()));
     let top = legend(&mut scene, &entries, top);
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;

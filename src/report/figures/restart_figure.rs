@@ -35,7 +35,7 @@ pub fn restart_bars(
         scene.text((x(t), bottom + normal), normal, TextAnchor::Middle, MUTED_COLOR, &time_label(t, unit));
     }
     scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, MUTED_COLOR);
-    let axis = format!("{} from the fault until every pod is ready again", unit.plural());
+    let axis = format!("{} until every pod is ready again", unit.plural());
     scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, &axis);
     draw_footer(&mut scene, lines);
     for (i, (label, restart)) in bars.iter().enumerate() {

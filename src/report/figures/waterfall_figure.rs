@@ -47,7 +47,12 @@ pub fn waterfall(
     let right = size.0 as i32 - MARGIN - durations.max().unwrap_or(0) - 10;
     let words = MIN_LABEL_WIDTH.max(size.0 as i32 * LABEL_SHARE.0 / LABEL_SHARE.1);
     let words = words.min(right - MARGIN - 20 - MIN_PLOT_WIDTH);
-    let axis = WaterfallAxis { left: MARGIN + words + 20, right, longest: r.total().seconds().max(1e-9) };
+    let axis = WaterfallAxis {
+        left: MARGIN + words + 20,
+        right,
+        longest: r.total().seconds().max(1e-9),
+        origin: format::origin(run, r),
+    };
     grid(&mut scene, &axis, (top, bottom));
     for (i, g) in displayed.iter().enumerate() {
         draw_step(&mut scene, r, g, &axis, (top + i as i32 * row, row));
@@ -68,6 +73,8 @@ struct WaterfallAxis {
     left: i32,
     right: i32,
     longest: f64,
+    /// Noun for the time zero.
+    origin: &'static str,
 }
 
 impl WaterfallAxis {
@@ -85,7 +92,7 @@ fn grid(scene: &mut DrawScene, axis: &WaterfallAxis, (top, bottom): (i32, i32)) 
     }
     scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, MUTED_COLOR);
     let middle = (axis.left + axis.right) / 2;
-    let words = format!("{} after the fault", unit.plural());
+    let words = format!("{} after the {}", unit.plural(), axis.origin);
     scene.text((middle, bottom + 46), 22, TextAnchor::Middle, MUTED_COLOR, &words);
 }
 

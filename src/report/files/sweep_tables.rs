@@ -33,6 +33,7 @@ fn rank(best: &[BestPoint], point: usize) -> &'static str {
         all if all.iter().any(|best| best.point == point) => "best",
         all if all.iter().any(|best| best.equal.contains(&point)) => "equal",
         all if all.iter().any(|best| best.inconclusive.contains(&point)) => "inconclusive",
+        all if all.iter().any(|best| best.unranked.contains(&point)) => "unranked",
         _ => "",
     }
 }

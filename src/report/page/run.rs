@@ -57,10 +57,13 @@ fn restart_title(run: &RunView<'_>) -> String {
     let Some(r) = longest_restart(run) else {
         return format!("{}: no restart", run.scenario.name);
     };
+    let from = format::origin(run, r);
     let end = match r.ending {
-        RestartOutcome::Ready => "from the fault until every pod is ready again",
-        RestartOutcome::JobSetEnded => "from the fault to the end of the JobSet, without becoming ready again",
-        RestartOutcome::Unfinished => "after the fault, not ready at the end of the run",
+        RestartOutcome::Ready => format!("from the {from} until every pod is ready again"),
+        RestartOutcome::JobSetEnded => {
+            format!("from the {from} to the end of the JobSet, without becoming ready again")
+        }
+        RestartOutcome::Unfinished => format!("after the {from}, not ready at the end of the run"),
     };
     let which = match run.restarts().len() {
         1 => String::new(),
@@ -151,11 +154,11 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
     let mut all = Vec::new();
     if let Some(r) = longest_restart(run) {
         let what = match (run.restarts().len(), r.ending) {
-            (1, RestartOutcome::Ready) => "time to recover",
-            (1, _) => "time after the fault, not recovered",
-            _ => "longest restart",
+            (1, RestartOutcome::Ready) => "time to recover".to_owned(),
+            (1, _) => format!("time after the {}, not recovered", format::origin(run, r)),
+            _ => "longest restart".to_owned(),
         };
-        all.push(figure(what, seconds(r.total())));
+        all.push(figure(&what, seconds(r.total())));
         if let Some(gate) = sim_analysis::metrics::restarts::bottleneck::restart_bottlenecks(run, r).first() {
             let name = match gate.resource() {
                 Some(resource) => resource.as_str(),

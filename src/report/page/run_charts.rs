@@ -90,7 +90,7 @@ pub fn critical_path_blocks(view: &RunInputText<'_>) -> Vec<PageBlock> {
         blocks.push(PageBlock::Heading(format::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
         blocks.push(PageBlock::Text(format!(
-            "The critical path is the chain of waits from the fault to the end, without gaps: {}, {} in total. Waits \
+            "The critical path is the chain of waits from the interruption to the end, without gaps: {}, {} in total. Waits \
              that are not on it did not extend the restart.",
             count(spans.len() as u64, "span"),
             seconds(sum)

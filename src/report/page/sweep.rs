@@ -6,7 +6,7 @@ use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
 use crate::console::compare::{format_metric_value, unit};
-use crate::console::sweep::{conclusion, multiplicity_note};
+use crate::console::sweep::{UNRANKED, conclusion, multiplicity_note};
 use crate::figures::sweep_figure::{ClosedFormCurve, SweptMetric, numeric_axis_named};
 use crate::sweep_selection::{axis_names, selected_metrics};
 use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult};
@@ -165,6 +165,7 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
             all if all.iter().any(|best| best.point == p) => "best mean",
             all if all.iter().any(|best| best.equal.contains(&p)) => "no difference from the best mean",
             all if all.iter().any(|best| best.inconclusive.contains(&p)) => "inconclusive against the best mean",
+            all if all.iter().any(|best| best.unranked.contains(&p)) => UNRANKED,
             _ => "",
         };
         let values = all.points().values(p).into_iter().map(str::to_owned);

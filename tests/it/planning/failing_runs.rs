@@ -102,3 +102,27 @@ fn replications_without_completed_work_are_counted_by_the_search_for_an_interval
     assert!(!text.contains("inf"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// With maxRestarts 0 every run ends with the first fault, so it has no restarts.
+#[test]
+fn a_choice_whose_runs_fail_is_not_best_in_restarts() {
+    let (dir, path) = scenario("failing-restarts");
+    let limits = |values: &str| format!("spec.failurePolicy.maxRestarts={values}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sweep = |values: &str| {
+        let axis = limits(values);
+        let arguments = ["sweep", &path, "--grid", &axis, "--seeds", "3", "--metric", "restarts", "--quiet"];
+        words(&run(&arguments, 0).0)
+    };
+    let text = sweep("0,50");
+    assert!(text.contains("No point is best in restarts: replications that fail or are blocked"), "{text}");
+    let text = sweep("0,50,60");
+    assert!(text.contains("maxRestarts=50 has the lowest mean of restarts"), "{text}");
+    assert!(text.contains("not ranked, because fewer of their replications complete: maxRestarts=0."), "{text}");
+    assert!(text.contains("! maxRestarts=0") && text.contains("! not ranked: fewer replications complete"), "{text}");
+    let variant = format!("none: {}", limits("0"));
+    let compare = ["compare", &path, "--set", &limits("50"), "--variant", &variant, "--seeds", "3", "--quiet"];
+    let text = words(&run(&[&compare[..], &["--metric", "restarts"]].concat(), 0).0);
+    assert!(text.contains("No variant is best in restarts: replications that fail or are blocked"), "{text}");
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -344,6 +344,26 @@ fn contradicting_inputs_are_named() {
         let (out, _) = run(&[&["compare", TRAINING, "--seeds", "2", "--verbose", "--quiet"], &sets[..]].concat(), 0);
         assert!(words(&out).contains(message), "{message}: {out}");
     }
+    for (set, message) in [
+        (&["stop.at=2h"][..], "stop.at 2h comes before the work can be done: training.work is "),
+        (&["training.checkpoint.every=400d"], "training.checkpoint.every 9600h is longer than training.work "),
+        (
+            &["stop.at=10d", "faults=[{cause: late, trace: late.csv}]"],
+            "stop.at 240h comes before the first fault of the trace with cause \"late\"",
+        ),
+    ] {
+        let dir = scratch("contradicting-fleet");
+        fs::write(dir.join("late.csv"), "node,time\na,400h\nb,300h\n").unwrap();
+        fs::copy("tests/it/sweep/fleet.yaml", dir.join("fleet.yaml")).unwrap();
+        let fleet = dir.join("fleet.yaml");
+        let fleet = fleet.to_str().unwrap();
+        let sets: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        let (out, _) = run(&[&["run", fleet, "--seeds", "2", "--format", "json", "--quiet"], &sets[..]].concat(), 0);
+        let json: Value = serde_json::from_str(&out).unwrap();
+        let warnings = json["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|w| w.as_str().unwrap().contains(message)), "{message}: {warnings:?}");
+        fs::remove_dir_all(dir).unwrap();
+    }
     let blocked = ["--set", "training.checkpoint.blocking=3h", "--set", "parameters.checkpoint_interval=1h"];
     let (_, err) = run(&[&["plan", "budget", FLEET, "--seeds", "2"], &blocked[..]].concat(), 0);
     assert!(err.contains("warning: training.checkpoint.blocking 3h is not shorter than"), "{err}");
@@ -351,8 +371,51 @@ fn contradicting_inputs_are_named() {
     let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", returned, "--format", "json", "--quiet"], 0);
     assert!(out.contains("returnNode had no effect, because it had not left"), "{out}");
     assert!(out.contains("uncordonNode had no effect, because it was not cordoned"), "{out}");
+    let again = "faults=[{at: 1m, crashNode: {node: node-03}}, {at: 2m, crashNode: {node: node-03}}, \
+                 {at: 3m, partitionNode: {node: node-03}}, {at: 4m, cordonNode: {node: node-04}}, \
+                 {at: 5m, cordonNode: {node: node-04}}, {at: 6m, resumeJobSet: {name: train}}]";
+    let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", again, "--format", "json", "--quiet"], 0);
+    for reason in [
+        "crashNode had no effect, because it had already crashed",
+        "partitionNode had no effect, because it had already left",
+        "cordonNode had no effect, because it was already cordoned",
+        "resume had no effect, because it was not suspended",
+    ] {
+        assert!(out.contains(reason), "{reason}: {out}");
+    }
     let (_, err) = run(&["run", TRAINING, "--fail-if", "goodput < 90"], 2);
     assert!(err.contains("goodput is a ratio between 0 and 1"), "{err}");
+}
+
+/// The messages are those of scenarios with the same contradiction.
+#[test]
+fn contradicting_inputs_of_a_fleet_are_refused_as_in_scenarios() {
+    let dir = scratch("refused-fleet");
+    fs::write(dir.join("faults.csv"), "node,time,kind\na,1h,xid79\nb,2h,reboot\n").unwrap();
+    let text = fs::read_to_string("tests/it/sweep/fleet.yaml").unwrap();
+    let path = dir.join("fleet.yaml");
+    fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    for (set, message) in [
+        ("stop.at=0s", "stop.at is 0: the run would end before it begins"),
+        ("repair.retire=window:3:0s", "is not a valid retirement rule"),
+        ("repair.stages=[{name: a, takes: 1h}, {name: a, takes: 2h}]", "duplicate repair stage \"a\""),
+        ("faults=[{cause: job, mtbf: 30d, needsRepair: false}]", "repair has no effect: no fault process sends"),
+        ("lemons={share: 0.2}", "lemons has no effect: no fault process has onlyLemons"),
+        ("lemons={share: 0.2, regenerateShare: 0.5}", "lemons: regenerateShare requires regenerateEvery"),
+        (
+            "faults=[{cause: t, trace: {file: faults.csv, kinds: [xid79, xid97]}}]",
+            "the trace \"faults.csv\" contains no fault of kind \"xid97\"",
+        ),
+        ("job.standbys=100", "16 nodes and 1 spares are fewer than the 116 nodes that the job requires"),
+    ] {
+        let (_, err) = run(&["run", path, "--set", set], 2);
+        assert!(words(&err).contains(message), "{message}: {err}");
+    }
+    let spares = ["plan", "spares", path, "--path", "parameters.spares", "--seeds", "2"];
+    let (_, err) = run(&[&spares[..], &["--target", "effective_training_ratio.p10>=1.2"]].concat(), 2);
+    assert!(err.contains("effective_training_ratio is a ratio between 0 and 1"), "{err}");
+    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

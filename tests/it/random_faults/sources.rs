@@ -151,7 +151,7 @@ fn a_trace_is_simulated_as_it_was_written() {
         ("faults.csv, on: Pod", "time,pod\n1h,train-w-7-0\n", "no JobSet has a pod \"train-w-7-0\""),
         ("faults.csv, mtbf: 3h", trace, "has no effect with a trace"),
         ("faults.csv, on: Island", trace, "names nodes or pods"),
-        ("{file: faults.csv, kinds: [never]}", trace, "contains no matching fault"),
+        ("{file: faults.csv, kinds: [never]}", trace, "contains no fault of kind \"never\""),
         ("other.csv", trace, "other.csv"),
     ] {
         let refused = racks_with(&process(more), trace).unwrap_err();

@@ -1,7 +1,7 @@
 //! The comparison of two variants in one metric, and its verdict.
 
 use super::ComparisonTable;
-use crate::experiment::metric::{BetterDirection, better, is_by_cause, sample_kind};
+use crate::experiment::metric::{BetterDirection, accumulates, better, sample_kind};
 use crate::experiment::outcome::ReplicationOutcome;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
@@ -26,6 +26,10 @@ pub struct PairedEstimate {
     pub better: BetterDirection,
     /// Number of replications in which only one of them has a value.
     pub unpaired: usize,
+    /// Number of replications that are not compared in this metric, because one of the runs failed or was blocked and
+    /// has had less time.
+    #[serde(rename = "cutShort")]
+    pub cut_short: usize,
     /// Numbers of common replications that `a` and `b` completed; null if they are equal.
     pub completed: Option<[usize; 2]>,
     /// p-value of the sign test.
@@ -52,7 +56,7 @@ pub enum CompareVerdict {
 
 pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<PairedEstimate> {
     let (first, second) = (a.column(metric)?, b.column(metric)?);
-    let (mut pairs, mut unpaired, mut completed) = (Vec::new(), 0, [0, 0]);
+    let (mut pairs, mut unpaired, mut cut_short, mut completed) = (Vec::new(), 0, 0, [0, 0]);
     let numbers = |t: &ComparisonTable| t.variant.replications.iter().map(|r| r.replication).collect();
     let (left, right): (Vec<u64>, Vec<u64>) = (numbers(a), numbers(b));
     let is_completed =
@@ -65,10 +69,11 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
         completed[0] += usize::from(is_completed(a, i));
         completed[1] += usize::from(is_completed(b, at));
         let replications = [&a.variant.replications[i], &b.variant.replications[at]];
-        let is_cut = |r: &&crate::experiment::ReplicationResult| r.outcome() == ReplicationOutcome::Failed;
+        let is_cut = |r: &&crate::experiment::ReplicationResult| r.outcome().is_cut_short();
         let differ = replications[0].end_s != replications[1].end_s;
         if accumulates(metric) && differ && replications.iter().any(is_cut) {
-            // The replication that failed early has had less time for events.
+            // The replication that failed or was blocked early has had less time for events.
+            cut_short += 1;
             continue;
         }
         match (measured.value(), second[at].value()) {
@@ -93,19 +98,11 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
         },
         better,
         unpaired,
+        cut_short,
         completed: (completed[0] != completed[1]).then_some(completed),
         sign_p: sign_test(&differences).p,
         wilcoxon_p: wilcoxon(&differences).map(|w| w.p),
     })
-}
-
-/// Returns true for a metric that counts events or adds up their time until the end of the JobSet.
-fn accumulates(metric: &str) -> bool {
-    const TOTALS: [&str; 8] = [
-        "restarts", "restartBudgetUsed", "restartsCountTowardsMax", "interruptions", "failures", "lost_s",
-        "recovery_s", "checkpoint_s",
-    ];
-    TOTALS.contains(&metric.rsplit('.').next().unwrap_or(metric)) || is_by_cause(metric)
 }
 
 /// Relative resolution of metrics: differences of less than 1 in 100,000 are not printed with the values.

@@ -132,9 +132,7 @@ impl ProcessContext<'_> {
         };
         let kinds = node.at_path(&["trace", "kinds"]).map(YamlNode::items);
         let rows = trace.of_kinds(kinds);
-        if rows.is_empty() {
-            report.error(place.at, format!("the trace {file:?} contains no matching fault"));
-        }
+        traces::check_kinds((trace, node), &rows, place, report);
         self.names_exist(&rows, &process, trace, report);
         // Faults are grouped by kind, in the order of the file.
         let mut groups: Vec<(Option<&str>, Vec<TracedFault>)> = Vec::new();

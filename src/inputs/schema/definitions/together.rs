@@ -88,6 +88,7 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             NotBoth("label", "ofPod"),
             NotBoth("label", "alias"),
         ],
+        "Lemons" => &[Needs("regenerateShare", "regenerateEvery", "without it, no node becomes a lemon later")],
         "ContainerRule" => &[Needs("exitCode", "runFor", "without it, the container never exits")],
         "Distribution" => {
             &[OneSet(&[&["uniform"], &["logNormal"], &["exponential"], &["weibull"], &["gamma"], &["empirical"]])]

@@ -114,8 +114,9 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
             _ => format!("{} {footer}", name.0),
         });
     }
-    let title = "Time from the fault until all pods are ready again";
+    let origin = format::common_origin(views.iter().zip(&bars).map(|(run, bar)| format::origin(run, &bar.1)));
+    let title = format!("Time from the {origin} until all pods are ready again");
     let cause = format::cause(&views[0], &bars[0].1.cause);
     let cause = views.iter().fold(cause, |text, run| run.with_failures(&text));
-    args.fitted(|size| restart_figure::restart_bars(title, &cause, &bars, &foot, size))
+    args.fitted(|size| restart_figure::restart_bars(&title, &cause, &bars, &foot, size))
 }

@@ -38,9 +38,10 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     }
     output::note_imprecise_points(identity, &target, SweepShard::WHOLE, &finished, &points);
     let results = SweepResults::new(points, finished.into_rows());
+    let (assumption_lines, currency) = merged_assumptions(first, &results)?;
+    let results = results.with_currency(&currency);
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
-        let (assumption_lines, currency) = merged_assumptions(first, &results)?;
         let of = SweptMetric { identity, results: &results, assumption_lines: &assumption_lines, currency: &currency };
         output::keep(&dir, &args.output, of, (&inputs.files, &inputs.command))?;
         dir.commit()?;

@@ -105,7 +105,8 @@ fn end(
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
-            let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
+            let results =
+                SweepResults::new(sweep.points.clone(), state.finished.into_rows()).with_currency(sweep.currency());
             output::results(&args.output, &sweep.identity, &results)?;
             text.push_str(" and are reported");
         }
@@ -113,7 +114,8 @@ fn end(
     }
     output::note_imprecise_points(&sweep.identity, &sweep.target, shard, &state.finished, &sweep.points);
     let Some(directory) = state.directory else {
-        let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
+        let results =
+            SweepResults::new(sweep.points.clone(), state.finished.into_rows()).with_currency(sweep.currency());
         output::results(&args.output, &sweep.identity, &results)?;
         return output::gates(conditions, &results);
     };
@@ -124,7 +126,7 @@ fn end(
         }
         return Ok(());
     }
-    let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
+    let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows()).with_currency(sweep.currency());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     let footer = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
     let of = SweptMetric {

@@ -51,7 +51,7 @@ impl StoredSweep {
         if of("digest") != format!("{digest:016x}") {
             bail!("{display_path}: replications.csv and summary.json belong to different sweeps");
         }
-        let results = SweepResults::new(sweep.points.clone(), rows);
+        let results = SweepResults::new(sweep.points.clone(), rows).with_currency(sweep.currency());
         let warnings = summary["warnings"].as_array().into_iter().flatten();
         let warnings = warnings.filter_map(|w| Some(w.as_str()?.to_owned()));
         let dominant_assumptions = dominant_assumptions(&sweep, &results);

@@ -2,7 +2,7 @@
 
 use super::{
     caveats, conclusion, deciding_metric, estimates, format_metric_row, format_metric_value, grows_until_end,
-    has_running, is_headline_metric, metric_estimates, multiplicity_note, split_by_difference, title, variants,
+    has_running, is_headline_metric, metric_estimates, money, multiplicity_note, split_by_difference, title, variants,
 };
 use crate::console::page::{Block, Page, Rank, wrapped};
 use crate::console::style::Detail;
@@ -134,8 +134,12 @@ fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
             CompareVerdict::NoDifference => "no difference",
             CompareVerdict::CompletesLess => "completes less",
         });
-        let metric = if i == 0 { metric } else { "" };
-        let cells = [metric, name, &mean(e), &difference, verdict];
+        let metric = match (i, money(metric, &all.currency)) {
+            (0, Some(currency)) => format!("{metric}, {currency}"),
+            (0, None) => metric.to_owned(),
+            _ => String::new(),
+        };
+        let cells = [&metric, name, &mean(e), &difference, verdict];
         cells.map(str::to_owned).to_vec()
     };
     estimates(all, metric).enumerate().map(row).collect()

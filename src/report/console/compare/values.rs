@@ -1,6 +1,7 @@
 //! Formats the values of metrics with their units.
 
 use super::is_headline_metric;
+use sim_analysis::experiment::is_by_cause;
 use sim_analysis::format::{LONG_S, seconds};
 use sim_analysis::metrics::restarts::waits::thousands;
 use sim_base::Duration;
@@ -18,6 +19,20 @@ pub(crate) fn unit(metric: &str) -> &'static str {
         m if m.ends_with("_h") => "hours of virtual time; ",
         _ => "",
     }
+}
+
+/// Returns the unit of a metric as the beginning of a description; costs are in `currency`.
+pub(crate) fn unit_with_currency(metric: &str, currency: &str) -> String {
+    match money(metric, currency) {
+        Some(currency) => format!("{currency}; "),
+        None => unit(metric).to_owned(),
+    }
+}
+
+/// Returns the currency of a metric, if it is a cost and the currency is known.
+pub(crate) fn money<'c>(metric: &str, currency: &'c str) -> Option<&'c str> {
+    let is_cost = metric.split('.').any(|part| part == "cost") && !is_by_cause(metric);
+    (is_cost && !currency.is_empty()).then_some(currency)
 }
 
 pub fn format_metric_value(metric: &str, v: f64) -> String {

@@ -123,10 +123,16 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let (names, metric_label) = (of.axes(), of.label(metric));
     let title = format!("{}: {} at the points of a Latin hypercube", identity.scenario, metric_label.name);
     let found = all.best(metric);
-    let is_alone = found.as_ref().is_some_and(|best| best.inconclusive.is_empty() && best.equal.is_empty());
+    let is_alone = found
+        .as_ref()
+        .is_some_and(|best| best.inconclusive.is_empty() && best.equal.is_empty() && best.unranked.is_empty());
     let best = found.as_ref().map(|b| b.point).filter(|_| is_alone);
     let subtitle = match found {
         Some(_) if is_alone => "mean of each point with its 95 % interval; best point in orange".to_owned(),
+        Some(best) if best.inconclusive.is_empty() && best.equal.is_empty() => format!(
+            "mean of each point with its 95 % interval; no best point: fewer replications of {} complete",
+            count(best.unranked.len() as u64, "point")
+        ),
         Some(best) => format!(
             "mean of each point with its 95 % interval; no best point: {} differ by nothing or are inconclusive",
             count((best.inconclusive.len() + best.equal.len()) as u64 + 1, "point")

@@ -23,14 +23,18 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
     let best = all.best(metric);
     let subtitle = match &best {
         Some(best) => format!(
-            "mean of the replications; framed: best point, {}; marked: inconclusive in paired differences from it",
-            of.point(best.point)
+            "mean of the replications; framed: best point, {}; marked: inconclusive in paired differences from it{}",
+            of.point(best.point),
+            if best.unranked.is_empty() { "" } else { "; gray: fewer replications complete" }
         ),
         None => "mean of the replications".to_owned(),
     };
     let top = heading(&mut scene, &title, &subtitle) + 2 * SIZE;
+    let is_unranked = |point: usize| best.as_ref().is_some_and(|best| best.unranked.contains(&point));
     let means = all.means(metric);
-    let ends = worst_and_best_mean(metric, &means);
+    let ranked = means.iter().enumerate().map(|(point, mean)| mean.filter(|_| !is_unranked(point)));
+    let ranked: Vec<Option<f64>> = ranked.collect();
+    let ends = worst_and_best_mean(metric, &ranked);
     let top = legend(&mut scene, top + SIZE, &label, ends) + 3 * SIZE;
     let widest = rows.iter().map(|v| text_width(v, SIZE)).max().unwrap_or(0);
     let down_name = shorten_name(&names[down], SIZE, WIDTH / 4);
@@ -57,7 +61,7 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
                 }
                 _ => PointRank::Other,
             };
-            let share = means[point].zip(ends).map(|(mean, ends)| goodness(mean, ends));
+            let share = ranked[point].zip(ends).map(|(mean, ends)| goodness(mean, ends));
             draw_cell(&mut scene, at, cell, &format_value(&label, means[point]), share, rank);
         }
     }

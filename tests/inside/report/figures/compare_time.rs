@@ -81,3 +81,29 @@ fn lines_over_time_stop_when_half_of_the_replications_have_ended() {
     let remaining = [0.0, 1_000.0, 1_001.0, 3_999.0, 6_001.0].map(|t| variants[0].remaining(t));
     assert_eq!(remaining, [6, 6, 5, 3, 0]);
 }
+
+/// Without the dashes, the last of several equal lines would hide the others.
+#[test]
+fn equal_lines_alternate_in_color_and_have_one_width() {
+    use crate::draw::scene::SceneShape;
+    let line = vec![(0, 0), (400, 0), (400, 200)];
+    let apart = vec![(0, 300), (400, 300)];
+    let mut scene = DrawScene::new((800, 450));
+    draw_curves(&mut scene, &[(line.clone(), variant_color(0)), (line, variant_color(1)), (apart, variant_color(2))]);
+    let lines: Vec<(Rgb, i32)> = scene
+        .shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            SceneShape::Line { points, width, color } => {
+                assert_eq!(*width, LINE_WIDTH);
+                let lengths = points.windows(2).map(|p| (p[1].0 - p[0].0).abs() + (p[1].1 - p[0].1).abs());
+                Some((*color, lengths.sum()))
+            }
+            _ => None,
+        })
+        .collect();
+    let dashes =
+        |i: usize| lines[3..].iter().filter(|(color, _)| *color == variant_color(i)).map(|(_, n)| n).sum::<i32>();
+    assert!(dashes(0) > 200 && dashes(1) > 200, "{lines:?}");
+    assert_eq!(dashes(2), 0, "a line of its own is solid");
+}

@@ -73,3 +73,38 @@ fn point_that_completes_fewer_replications_is_never_best() {
     let result = results_with(&[&[2.0, 2.1], &[1.0, 1.1], &[0.5, 0.6]], &outcome);
     assert_eq!(result.best("goodput").unwrap().point, 1);
 }
+
+/// A run that fails early has had less time for restarts. Only points without such runs are compared, and a point with
+/// fewer completed replications is never counted among the worse ones.
+#[test]
+fn points_with_runs_that_fail_or_are_blocked_are_not_ranked_in_metrics_that_add_up() {
+    let renamed = |outcomes: &'static [ReplicationOutcome], values: &[&[f64]]| {
+        let mut all = Vec::new();
+        let result = results_with(values, &|point| outcomes[point]);
+        for point in 0..values.len() {
+            for row in result.rows(point) {
+                all.push(SweepRow { names: Arc::new(vec!["restarts".to_owned(), "other".to_owned()]), ..row.clone() });
+            }
+        }
+        SweepResults::new(result.points().clone(), all)
+    };
+    use ReplicationOutcome::{Blocked, Completed, Failed, Unfinished};
+    let values: [&[f64]; 3] = [&[0.0, 1.0, 0.0], &[4.0, 5.0, 4.0], &[6.0, 7.0, 6.0]];
+    for cut in [Failed, Blocked] {
+        let outcomes: &'static [ReplicationOutcome] = match cut {
+            Failed => &[Failed, Completed, Completed],
+            _ => &[Blocked, Completed, Completed],
+        };
+        let best = renamed(outcomes, &values).best("restarts").unwrap();
+        assert_eq!((best.point, best.inconclusive, best.unranked), (1, vec![], vec![0]), "{cut:?}");
+    }
+    let failing = renamed(&[Failed, Failed, Completed], &values);
+    assert_eq!(failing.best_or_reason("restarts"), Err(NoBestPoint::CutShort));
+    // A run that reaches the time limit had more time than the others.
+    let best = renamed(&[Unfinished, Completed, Completed], &values).best("restarts").unwrap();
+    assert_eq!((best.point, best.unranked), (1, vec![0]));
+    // The latency of a restart does not add up.
+    let fewer = results_with(&[&[2.0, 2.1, 2.0], &[1.0, 1.1, 1.0]], &|point| [Failed, Completed][point]);
+    let best = fewer.best("goodput").unwrap();
+    assert_eq!((best.point, best.unranked), (1, vec![0]), "the other point is not worse");
+}

@@ -30,6 +30,7 @@ pub static CONFIGURATION: ObjectSchema = ObjectSchema {
         COMMON[16],
         COMMON[17],
         COMMON[18],
+        COMMON[19],
         field("waitForPodsReady", Object(&READINESS)).doc("Time in which a workload has to become ready."),
         field("fairSharing", Object(&FAIR_SHARING)).doc("Fair sharing in place of classical preemption."),
     ],
@@ -58,13 +59,14 @@ pub static CONFIGURATION_V1BETA1_TABLE: ObjectSchema = ObjectSchema {
         COMMON[16],
         COMMON[17],
         COMMON[18],
+        COMMON[19],
         field("waitForPodsReady", Object(&READINESS_V1BETA1)).doc("Time in which a workload has to become ready."),
         field("fairSharing", Object(&FAIR_SHARING_V1BETA1)).doc("Fair sharing in place of classical preemption."),
         inert("queueVisibility", Any),
     ],
 };
 
-const COMMON: [FieldSchema; 19] = [
+const COMMON: [FieldSchema; 20] = [
     field("kind", OneOf(&["Configuration"])).required(),
     field("manageJobsWithoutQueueName", Bool).doc("Whether Jobs without a queue name are suspended.").default("false"),
     field("admissionFairSharing", Object(&ADMISSION_FAIR_SHARING)).doc("Order by the past usage of LocalQueues."),
@@ -84,6 +86,7 @@ const COMMON: [FieldSchema; 19] = [
     inert("health", Any),
     inert("pprofBindAddress", Str),
     not_modelled("controller", Any),
+    inert("tls", Any),
 ];
 
 static INTEGRATIONS: ObjectSchema = ObjectSchema {
