@@ -4,6 +4,7 @@
 //! `SWARM_SEEDS=5000` tries more seeds. `SWARM_SEED=17` replays one and prints its inputs, reduced to a minimum if
 //! it fails.
 
+mod combined;
 mod draw;
 mod draw_coverage;
 mod environment;
@@ -11,10 +12,13 @@ mod faults;
 mod generate;
 mod job;
 mod jobset;
+mod kueue;
 mod mutate;
 mod objects;
+mod relations;
 mod reporting;
 mod requests;
+mod scheduling;
 mod script;
 mod shrink;
 mod training;
