@@ -2,7 +2,7 @@
 //! rules of `checker`, the engine's invariants and the ledger, and must end for an explainable reason.
 //!
 //! `SWARM_SEEDS=5000` tries more seeds. `SWARM_SEED=17` replays one and prints its inputs, reduced to a minimum if
-//! it fails.
+//! it fails. `combined` has several JobSets that compete for quota and nodes.
 
 mod combined;
 mod draw;
@@ -182,8 +182,10 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
     drop(tell);
     let mut under_way: Vec<u64> = Vec::new();
     let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
+    // The reduction of a failing case takes many runs.
+    let patience = if verbose { 60 * PATIENCE } else { PATIENCE };
     loop {
-        match text.recv_timeout(PATIENCE) {
+        match text.recv_timeout(patience) {
             Ok((seed, None)) => under_way.push(seed),
             Ok((seed, Some(result))) => {
                 under_way.retain(|s| *s != seed);

@@ -131,6 +131,8 @@ fn objects(d: &mut Draw, names: &Names, namespaces: &BTreeSet<&str>) -> Vec<Valu
             }
             if d.one_in(4) {
                 local["spec"]["fairSharing"] = json!({"weight": d.pick(&["0", "2", "500m"])});
+                let used = json!({"consumedResources": {ACCELERATOR: d.pick(&["0", "64"])}});
+                local["status"] = json!({"fairSharing": {"admissionFairSharingStatus": used}});
             }
             all.push(local);
         }
@@ -342,7 +344,7 @@ fn existing_workload(d: &mut Draw, names: &Names, number: u32) -> Value {
     let container = json!({"name": "m", "image": "x", "resources": {"requests": {ACCELERATOR: "2"}}});
     let pods = json!({"name": "w", "count": count, "template": {"spec": {"containers": [container]}}});
     let spec = json!({"queueName": format!("l{queue}"), "priority": d.pick(&[0, 0, 50]), "podSets": [pods]});
-    let mut workload = object(V1BETA2, "Workload", &format!("w{number}"), spec);
+    let mut workload = object(d.pick(&[V1BETA2, V1BETA1]), "Workload", &format!("w{number}"), spec);
     workload["metadata"] = json!({"name": format!("w{number}"), "namespace": "default", "uid": format!("u{number}"),
         "creationTimestamp": format!("2026-08-22T00:00:0{number}Z")});
     if d.one_in(2) {

@@ -6,7 +6,6 @@ use super::generate::Case;
 use super::kueue::{FILE, V1BETA1, V1BETA2};
 use serde_json::{Value, json};
 use sim_analysis::admission::{JobSetVerdict, admission_report, admission_verdicts};
-use sim_base::SimTime;
 use sim_engine::SimulationInput;
 use sim_engine::record::digest::records_digest;
 use sim_engine::record::*;
@@ -102,18 +101,21 @@ fn same_records(one: &Played, other: &Played, count: usize) -> Result<(), String
     }
 }
 
-/// The records of a run with an earlier time limit are the first ones of the longer run. Actions after the limit are
-/// refused, so that they are left out.
+/// The records of a run with an earlier time limit are the first ones of the longer run. An action with a time after
+/// the limit is refused, so that it gets a time that is never reached.
 fn check_prefix(case: &Case, run: &Played) -> Result<(), String> {
     let mut shorter = case.clone();
     let scenario = &mut shorter.files[0].1;
     let submissions = scenario["jobSets"].as_array().into_iter().flatten().filter_map(|entry| milliseconds(entry, "submitAt"));
     let limit = (run.outcome.end.0 / 2_000_000).max(submissions.max().unwrap_or(0) + 1);
     scenario["stop"]["at"] = json!(format!("{limit}ms"));
-    if let Some(faults) = scenario["faults"].as_array_mut() {
-        faults.retain(|fault| milliseconds(fault, "at").is_none_or(|at| at < limit));
+    for fault in scenario["faults"].as_array_mut().into_iter().flatten() {
+        if milliseconds(fault, "at").is_some_and(|at| at >= limit) {
+            fault["afterReady"] = json!("9000h");
+            fault.as_object_mut().map(|fields| fields.remove("at"));
+        }
     }
-    // An action after the limit may name a node for an earlier one, and random faults may begin after the limit.
+    // Random faults that begin after the limit are refused.
     let Ok(Some(short)) = play(&shorter) else { return Ok(()) };
     let count = short.records.len() - usize::from(short.outcome.end_reason != EndReason::Stopped);
     same_records(run, &short, count).map_err(|difference| format!("with an earlier time limit: {difference}"))
@@ -242,6 +244,11 @@ fn move_inline(files: &mut Files) -> bool {
 }
 
 fn label_nodes(files: &mut Files) -> bool {
+    // A Node that is shown has all its labels.
+    let shows_node = |fault: &Value| fault["show"]["kind"] == "Node";
+    if files[0].1["faults"].as_array().into_iter().flatten().any(shows_node) {
+        return false;
+    }
     for pool in files[0].1["topology"]["pools"].as_array_mut().into_iter().flatten() {
         pool["labels"]["example.com/unused"] = json!("x");
     }
