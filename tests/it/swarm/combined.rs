@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SEEDS: u64 = 200;
 const SEEDS_OF_A_QUICK_RUN: u64 = 20;
 /// Events after which a run is stopped. A container that exits at once repeats this number within its time limit.
-pub const EVENTS_MAX: u64 = 40_000;
+pub const EVENTS_MAX: u64 = 20_000;
 
 #[test]
 fn combined_cases_keep_all_invariants_and_relations() {
