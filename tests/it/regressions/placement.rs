@@ -73,12 +73,22 @@ fn a_restart_that_a_second_fault_overtakes_waits_for_capacity_before_it() {
 /// Objects of Kueue with a topology of hosts, and a JobSet whose Jobs each exclude other Jobs from their host.
 const HOSTS: &str = "\
 objects:
-- {apiVersion: kueue.x-k8s.io/v1beta2, kind: Topology, metadata: {name: hosts}, spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}}
-- {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}, spec: {nodeLabels: {example.com/rack: rack}, topologyName: hosts}}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: Topology
+  metadata: {name: hosts}
+  spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: ResourceFlavor
+  metadata: {name: f}
+  spec: {nodeLabels: {example.com/rack: rack}, topologyName: hosts}
 - apiVersion: kueue.x-k8s.io/v1beta2
   kind: ClusterQueue
   metadata: {name: c}
-  spec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [example.com/accelerator], flavors: [{name: f, resources: [{name: example.com/accelerator, nominalQuota: 12}]}]}]}
+  spec:
+    namespaceSelector: {}
+    resourceGroups:
+    - coveredResources: [example.com/accelerator]
+      flavors: [{name: f, resources: [{name: example.com/accelerator, nominalQuota: 12}]}]
 - {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l}, spec: {clusterQueue: c}}
 ";
 

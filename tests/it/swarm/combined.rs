@@ -95,8 +95,7 @@ fn check(case: &Case, verbose: bool) -> Seen {
     let Some(scenario) = drawn_scenario(case)? else { return Ok(BTreeSet::new()) };
     let mut simulation = SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let sink = Limited { checker: Checker::new(&scenario), events_max: EVENTS_MAX };
-    let (run, sink) =
-        simulate_replication(&mut simulation, (case.seed, 0), MetricFolds::new(&scenario, true), sink);
+    let (run, sink) = simulate_replication(&mut simulation, (case.seed, 0), MetricFolds::new(&scenario, true), sink);
     if verbose {
         super::print_end(&sink.checker, &run.names);
         println!("{:?} {} {:?}", run.outcome.end_reason, run.outcome.end, run.outcome.blocked);
@@ -121,7 +120,10 @@ fn check(case: &Case, verbose: bool) -> Seen {
         Body::WorkloadCondition { kind, status, .. } => Some(format!("WorkloadCondition {kind:?} {status}")),
         _ => None,
     }));
-    seen.extend(relations::check(case, &Played { outcome: run.outcome, names: run.names, records: sink.checker.records })?);
+    seen.extend(relations::check(
+        case,
+        &Played { outcome: run.outcome, names: run.names, records: sink.checker.records },
+    )?);
     Ok(seen)
 }
 
@@ -165,9 +167,8 @@ fn check_quota(scenario: &ScenarioSpec, records: &[SimulationRecord], names: &Re
         };
         let Some(of_queue) = kueue.cluster_queues.iter().find(|other| other.name == queue) else { continue };
         let own_root = of_queue.cohort.as_deref().map(|name| root(&kueue.cohorts, name));
-        let is_near = |cohort: Option<&str>| {
-            own_root.is_some() && cohort.map(|name| root(&kueue.cohorts, name)) == own_root
-        };
+        let is_near =
+            |cohort: Option<&str>| own_root.is_some() && cohort.map(|name| root(&kueue.cohorts, name)) == own_root;
         let is_member = |other: &&ClusterQueue| other.name == queue || is_near(other.cohort.as_deref());
         let members: Vec<&ClusterQueue> = kueue.cluster_queues.iter().filter(is_member).collect();
         let of_cohorts = kueue.cohorts.iter().filter(|cohort| is_near(Some(&cohort.name)));

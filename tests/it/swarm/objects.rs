@@ -98,9 +98,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
 
 /// Switches the feature gates of pod groups on, and adds a PodGroup with a request about it. The draws of other parts
 /// stay unchanged.
-pub fn group_pods(
-    (seed, one_in): (u64, u32), jobset: &JobSet, scenario: &mut Value, files: &mut [(String, Value)],
-) {
+pub fn group_pods((seed, one_in): (u64, u32), jobset: &JobSet, scenario: &mut Value, files: &mut [(String, Value)]) {
     let d = &mut Draw::new(seed ^ 0x706f_6467_726f_7570);
     if !d.one_in(one_in) {
         return;

@@ -95,7 +95,8 @@ fn same_records(one: &Played, other: &Played, count: usize) -> Result<(), String
         None if is_whole => Err("only the digests differ".to_owned()),
         None => Ok(()),
         Some(at) => {
-            let text = |run: &Played| run.records.get(at).map_or("none".to_owned(), |r| format!("{} {:?}", r.at, r.body));
+            let text =
+                |run: &Played| run.records.get(at).map_or("none".to_owned(), |r| format!("{} {:?}", r.at, r.body));
             Err(format!("record {at} is {} instead of {}", text(other), text(one)))
         }
     }
@@ -106,7 +107,8 @@ fn same_records(one: &Played, other: &Played, count: usize) -> Result<(), String
 fn check_prefix(case: &Case, run: &Played) -> Result<(), String> {
     let mut shorter = case.clone();
     let scenario = &mut shorter.files[0].1;
-    let submissions = scenario["jobSets"].as_array().into_iter().flatten().filter_map(|entry| milliseconds(entry, "submitAt"));
+    let submissions =
+        scenario["jobSets"].as_array().into_iter().flatten().filter_map(|entry| milliseconds(entry, "submitAt"));
     let limit = (run.outcome.end.0 / 2_000_000).max(submissions.max().unwrap_or(0) + 1);
     scenario["stop"]["at"] = json!(format!("{limit}ms"));
     for fault in scenario["faults"].as_array_mut().into_iter().flatten() {
@@ -144,9 +146,7 @@ fn kueue_objects(files: &mut Files) -> Option<&mut Vec<Value>> {
 
 fn add_unused_kueue_objects(files: &mut Files) -> bool {
     let Some(objects) = kueue_objects(files) else { return false };
-    let named = |kind: &str, spec: Value| {
-        json!({"apiVersion": V1BETA2, "kind": kind, "metadata": {"name": "unused"}, "spec": spec})
-    };
+    let named = |kind: &str, spec: Value| json!({"apiVersion": V1BETA2, "kind": kind, "metadata": {"name": "unused"}, "spec": spec});
     let quota = json!({"name": "example.com/accelerator", "nominalQuota": 64});
     let groups = json!([{"coveredResources": ["example.com/accelerator"],
         "flavors": [{"name": "unused", "resources": [quota]}]}]);
@@ -298,11 +298,8 @@ fn check_admission(case: &Case) -> Result<BTreeSet<String>, String> {
         return Ok(seen);
     }
     let Some(scenario) = drawn_scenario(&quiet)? else { return Ok(seen) };
-    let report = if case.seed % 16 == 0 {
-        admission_report(&scenario, true, None)
-    } else {
-        admission_verdicts(&scenario, true)
-    };
+    let report =
+        if case.seed % 16 == 0 { admission_report(&scenario, true, None) } else { admission_verdicts(&scenario, true) };
     let report = report.map_err(|e| format!("admit: {e}"))?;
     let mut simulation = SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let mut sink = Kept::default();
