@@ -122,10 +122,23 @@ impl Checker {
         let size = rj.template.parallelism().max(self.scaled_to);
         j.parallelism = (!self.by_hand.job_specs).then_some(size);
         j.has_barrier = in_place && real && barrier;
-        let priority = rj.template.template.spec.priority;
+        let priority = self.class_value(jobset, &rj.name).unwrap_or(rj.template.template.spec.priority);
         let key = key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
         j.exclusive = key.map(|key| (key.to_owned(), priority));
         j
+    }
+
+    /// Returns the value of the PriorityClass of a replicatedJob's pods.
+    fn class_value(&self, jobset: &sim_api::spec::JobSet, rj: &str) -> Option<i32> {
+        let rjs = jobset.object.as_ref()?["spec"]["replicatedJobs"].as_array()?;
+        let rj = rjs.iter().find(|own| own["name"] == rj)?;
+        let name = rj.pointer("/template/spec/template/spec/priorityClassName");
+        let mut classes = self.scenario.objects.iter().filter(|object| object["kind"] == "PriorityClass");
+        let class = classes.find(|class| match name {
+            Some(name) => class["metadata"]["name"] == *name,
+            None => class["globalDefault"] == true,
+        });
+        class?["value"].as_i64().map(|value| value as i32)
     }
 
     fn job_condition(&mut self, job: JobId, kind: JobConditionType, status: bool) {

@@ -2,8 +2,9 @@
 //! rules of `checker`, the engine's invariants and the ledger, and must end for an explainable reason.
 //!
 //! `SWARM_SEEDS=5000` tries more seeds. `SWARM_SEED=17` replays one and prints its inputs, reduced to a minimum if
-//! it fails.
+//! it fails. `combined` has several JobSets that compete for quota and nodes.
 
+mod combined;
 mod draw;
 mod draw_coverage;
 mod environment;
@@ -11,10 +12,13 @@ mod faults;
 mod generate;
 mod job;
 mod jobset;
+mod kueue;
 mod mutate;
 mod objects;
+mod relations;
 mod reporting;
 mod requests;
+mod scheduling;
 mod script;
 mod shrink;
 mod training;
@@ -178,8 +182,10 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
     drop(tell);
     let mut under_way: Vec<u64> = Vec::new();
     let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
+    // The reduction of a failing case takes many runs.
+    let patience = if verbose { 60 * PATIENCE } else { PATIENCE };
     loop {
-        match text.recv_timeout(PATIENCE) {
+        match text.recv_timeout(patience) {
             Ok((seed, None)) => under_way.push(seed),
             Ok((seed, Some(result))) => {
                 under_way.retain(|s| *s != seed);

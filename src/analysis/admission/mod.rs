@@ -18,5 +18,5 @@ pub use report::{
     AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
     RemedyRow, WorkloadRow,
 };
-pub use verdicts::{admission_report, remedy_rows};
+pub use verdicts::{admission_report, admission_verdicts, remedy_rows};
 pub use wait::{WaitEstimate, WaitRequest};

@@ -34,23 +34,24 @@ pub fn admission_report(
 ) -> Result<AdmissionReport, CannotRun> {
     let inputs = AdmissionInputs::new(scenario)?;
     let submissions = inputs.submit_all(has_cluster, None)?;
-    let mut report =
-        AdmissionReport { notes: notes(scenario, &inputs.objects, has_cluster, wait), ..AdmissionReport::default() };
-    if !submissions.settled {
-        report.notes.push("The queues did not settle: Workloads preempt each other again and again.".to_owned());
-    }
-    for (at, mut verdict) in submissions.verdicts.iter().cloned().enumerate() {
+    let mut report = submissions.report(notes(scenario, &inputs.objects, has_cluster, wait));
+    for (at, verdict) in report.job_sets.iter_mut().enumerate() {
         if !verdict.starts() {
             let search = ChangeSearch::new(&inputs, &submissions, has_cluster, at);
-            verdict.smallest_changes = search.smallest_changes(&verdict);
+            verdict.smallest_changes = search.smallest_changes(verdict);
             let pending = submissions.attempts[at].as_ref().filter(|_| verdict.verdict == "Pending");
             let estimate = |(state, key): &(QueueState, WorkloadKey), request| wait::estimate(state, *key, request);
             verdict.wait = pending.zip(wait).map(|(attempt, request)| estimate(attempt, request));
         }
-        report.job_sets.push(verdict);
     }
-    report.admitted = submissions.settled && report.job_sets.iter().all(JobSetVerdict::starts);
     Ok(report)
+}
+
+/// Returns the report without changes that would start the JobSets, which takes much less time.
+pub fn admission_verdicts(scenario: &ScenarioSpec, has_cluster: bool) -> Result<AdmissionReport, CannotRun> {
+    let inputs = AdmissionInputs::new(scenario)?;
+    let submissions = inputs.submit_all(has_cluster, None)?;
+    Ok(submissions.report(notes(scenario, &inputs.objects, has_cluster, None)))
 }
 
 /// The inputs that changes can edit.
@@ -156,6 +157,17 @@ struct Submissions {
     keys: Vec<Option<WorkloadKey>>,
     state: QueueState,
     settled: bool,
+}
+
+impl Submissions {
+    fn report(&self, mut notes: Vec<String>) -> AdmissionReport {
+        if !self.settled {
+            notes.push("The queues did not settle: Workloads preempt each other again and again.".to_owned());
+        }
+        let job_sets = self.verdicts.clone();
+        let admitted = self.settled && job_sets.iter().all(JobSetVerdict::starts);
+        AdmissionReport { admitted, job_sets, notes, ..AdmissionReport::default() }
+    }
 }
 
 /// Searches for changes that start a JobSet, by trials of all JobSets with the changed inputs.

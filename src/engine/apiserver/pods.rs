@@ -199,21 +199,34 @@ pub fn set_pod_flag(ctx: &mut EngineContext<'_>, pod: PodId, flags: u8, on: bool
     remove_if_free(ctx, pod);
 }
 
-/// PATCH that removes a scheduling gate and adds a node selector.
+/// PATCH that removes a scheduling gate and adds a node selector. It is refused if the pod has another value of a label
+/// (`validateNodeSelectorMutation`: only additions are allowed).
 pub fn ungate_pod(
     ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, selector: &BTreeMap<String, String>,
 ) -> RequestAnswer {
     let there = ctx.store.pods.is_current(pod, incarnation) && ctx.store.pods.has(pod, flag::GATED);
-    if there {
+    let answer = match there && !adds_only(ctx.store, pod, selector) {
+        true => RequestAnswer::Invalid,
+        false => RequestAnswer::from_existence(there),
+    };
+    if answer.is_success() {
         let s = ctx.store.get_mut();
         let template = s.templates.released(&s.nodes.cluster, s.pods.template[pod.ix()], selector);
         s.pods.template[pod.ix()] = template;
         let gated = s.templates.get(template).facts.gated;
         set_pod_flag(ctx, pod, flag::GATED, gated);
     }
-    let answer = RequestAnswer::from_existence(there);
     ctx.record_response(Call::KueuePodPatch, answer);
     answer
+}
+
+/// Returns whether a node selector changes no label of the pod's own selector: that of the template, and the domain of
+/// the leader in the selector of a follower.
+fn adds_only(store: &ObjectStore, pod: PodId, selector: &BTreeMap<String, String>) -> bool {
+    let own = &store.pod_spec(pod).node_selector;
+    let keeps = |key: &String, value: &String| selector.get(key).is_none_or(|new| new == value);
+    let of_leader = store.follower_selector(pod);
+    own.iter().all(|(key, value)| keeps(key, value)) && of_leader.is_none_or(|(key, value)| keeps(key, value))
 }
 
 /// Sets the finalizers that a PATCH leaves.

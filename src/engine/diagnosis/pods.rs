@@ -28,7 +28,7 @@ impl Diagnosis<'_, '_> {
             ));
         }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
-            if let Some(why) = self.topology_gate_reason(job) {
+            if let Some(why) = self.topology_gate_reason(job, pod) {
                 return Some(format!("pod {name} keeps Kueue's scheduling gate kueue.x-k8s.io/topology: {why}"));
             }
             return Some(format!(
@@ -57,12 +57,19 @@ impl Diagnosis<'_, '_> {
     }
 
     /// Returns why Kueue assigns no domain to a pod of an admitted Workload, if its pod set is placed by topology.
-    fn topology_gate_reason(&self, job: JobId) -> Option<String> {
+    fn topology_gate_reason(&self, job: JobId, pod: PodId) -> Option<String> {
         let row = &self.ctx.store.jobs[job.ix()];
         let stored = &self.ctx.store.jobsets[row.jobset.ix()];
         let (workload, replicated_job) =
             (stored.workload.as_ref()?, stored.spec.spec.replicated_jobs.get(row.rj as usize)?);
-        workload.placed_pod_sets().find(|(placed, _)| placed.name == replicated_job.name)?;
+        let (_, assignment) = workload.placed_pod_sets().find(|(placed, _)| placed.name == replicated_job.name)?;
+        let selector = self.ctx.store.follower_selector(pod);
+        if let Some((key, value)) = selector.filter(|(key, _)| assignment.levels.contains(key)) {
+            return Some(format!(
+                "exclusive placement has set its node selector to {key}={value}, and the API server refuses another \
+                 value from the topology assignment of its Workload"
+            ));
+        }
         let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == replicated_job.name)?;
         let size = pod_set.topology.as_ref().and_then(|topology| topology.slices.first()).map_or(1, |slice| slice.size);
         let count = pod_set.count;

@@ -55,7 +55,7 @@ impl KueueController {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         *self = KueueController::default();
         if let Some(objects) = &ctx.scenario.kueue {
-            self.has_topology = !objects.topologies.is_empty();
+            self.has_topology = objects.uses_topology();
             self.nodes = NodeCache::new(ctx, objects);
             let topology = self.nodes.topology(objects);
             self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));

@@ -53,7 +53,7 @@ struct NodePatch {
 
 impl NodeCache {
     pub fn new(ctx: &EngineContext<'_>, objects: &KueueObjects) -> NodeCache {
-        let count = if objects.topologies.is_empty() { 0 } else { ctx.store.nodes.len() };
+        let count = if objects.uses_topology() { ctx.store.nodes.len() } else { 0 };
         let held = HeldByOthers::new(objects);
         let nodes = (0..count).map(|index| read(ctx, NodeId(index as u32), &held)).collect();
         NodeCache { nodes, held, ..NodeCache::default() }
@@ -68,7 +68,7 @@ impl NodeCache {
 
 /// Returns the nodes of a cluster as they are described, which count only if there is a topology.
 pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<TasNode> {
-    let count = if objects.topologies.is_empty() { 0 } else { cluster.len() };
+    let count = if objects.uses_topology() { cluster.len() } else { 0 };
     let held = HeldByOthers::new(objects);
     let node = |id: NodeId| held.without(described(cluster.object(id)), &cluster.occupied(id));
     (0..count).map(|index| node(NodeId(index as u32))).collect()

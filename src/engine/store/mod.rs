@@ -286,6 +286,15 @@ impl ObjectStore {
         self.pods.index[pod.ix()] == 0 && self.is_indexed(job)
     }
 
+    /// Returns the label and the value that the pod webhook adds to the node selector of a follower: the domain of its
+    /// leader.
+    pub fn follower_selector(&self, pod: PodId) -> Option<(&String, &String)> {
+        let key = self.template(pod).exclusive.filter(|_| !self.is_leader(pod))?;
+        let domains = &self.templates.domains[key as usize];
+        let domain = self.pods.domain[pod.ix()];
+        Some((&domains.key, domains.values.get(domain.ix())?))
+    }
+
     /// Returns the newest pod with an index, or `None`.
     pub fn pod_of(&self, job: JobId, index: u32) -> Option<PodId> {
         let (pods, index_of) = (self.jobs[job.ix()].pods.iter(), &self.pods.index);

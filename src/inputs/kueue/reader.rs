@@ -73,8 +73,22 @@ pub fn read_with_inline(sources: &[SourceText], inline: InlineObjects) -> Result
         errors.extend(report.finish().err().into_iter().flat_map(|Diagnostics(found)| found));
         at += 1;
     }
+    sort_by_name(&mut manifests.objects);
     manifests.unmodelled = unmodelled.into_iter().collect();
     if errors.is_empty() { Ok(manifests) } else { Err(Diagnostics(errors)) }
+}
+
+/// Sorts the objects as the API server lists them, so that their order in the files decides nothing: Kueue takes equal
+/// heads of ClusterQueues in no fixed order.
+fn sort_by_name(objects: &mut KueueObjects) {
+    objects.cluster_queues.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.cohorts.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.local_queues.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+    objects.flavors.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.topologies.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.admission_checks.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.priority_classes.sort_by(|a, b| a.name.cmp(&b.name));
+    objects.workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
 }
 
 /// Returns the configuration of the manager in a ConfigMap.

@@ -59,9 +59,11 @@ pub fn by_hand(scenario: &ScenarioSpec) -> ByHand {
     };
     let deletes = |f: &ScriptedFault| matches!(f.action, FaultAction::DeleteJobSet(_));
     let expires = |s: &SubmittedJobSet| s.jobset.spec.ttl_seconds_after_finished.is_some();
+    let expiring = |object: &serde_json::Value| !object["spec"]["ttlSecondsAfterFinished"].is_null();
+    let expires = scenario.jobsets.iter().any(expires) || scenario.objects.iter().any(expiring);
     let mut result = ByHand {
         gates: scenario.faults.iter().any(gates),
-        jobset_deletions: scenario.faults.iter().any(deletes) || scenario.jobsets.iter().any(expires),
+        jobset_deletions: scenario.faults.iter().any(deletes) || expires,
         ..ByHand::default()
     };
     for UserRequest { object, verb } in requests(scenario) {

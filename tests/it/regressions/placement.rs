@@ -69,3 +69,41 @@ fn a_restart_that_a_second_fault_overtakes_waits_for_capacity_before_it() {
     assert!(waited(TicketWait::Unschedulable) > 12_000.0, "{}", waited(TicketWait::Unschedulable));
     assert!(waited(TicketWait::Script) < 1.0, "{}", waited(TicketWait::Script));
 }
+
+/// Objects of Kueue with a topology of hosts, and a JobSet whose Jobs each exclude other Jobs from their host.
+const HOSTS: &str = "\
+objects:
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: Topology
+  metadata: {name: hosts}
+  spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: ResourceFlavor
+  metadata: {name: f}
+  spec: {nodeLabels: {example.com/rack: rack}, topologyName: hosts}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: ClusterQueue
+  metadata: {name: c}
+  spec:
+    namespaceSelector: {}
+    resourceGroups:
+    - coveredResources: [example.com/accelerator]
+      flavors: [{name: f, resources: [{name: example.com/accelerator, nominalQuota: 12}]}]
+- {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l}, spec: {clusterQueue: c}}
+";
+
+/// The API server allows only additions to the node selector of a gated pod, and the pod webhook has already added the
+/// host of the leader. The third pod, for which the assignment has another host, keeps its gate.
+#[test]
+fn a_topology_assignment_does_not_replace_the_node_selector_of_exclusive_placement() {
+    let pod = format!("containers: [{}]", POD.replace("accelerator: 4", "accelerator: 2"));
+    let jobs = workers(1, 3, "backoffLimit: 0", &pod);
+    let exclusive = "  labels: {kueue.x-k8s.io/queue-name: l}\n  annotations: \
+                     {alpha.jobset.sigs.k8s.io/exclusive-topology: kubernetes.io/hostname}\n";
+    let jobset = format!("{exclusive}spec:\n  replicatedJobs:\n{jobs}");
+    let (outcome, records) = play(3, &format!("{HOSTS}stop: {{at: 1m}}"), &jobset);
+    assert_eq!(super::count(&records, |b| matches!(b, Body::PodBound { .. })), 2);
+    assert_eq!(super::count(&records, |b| matches!(b, Body::PodUnschedulable { .. })), 0);
+    let reason = "exclusive placement has set its node selector to kubernetes.io/hostname=node-000";
+    assert!(outcome.blocked.iter().any(|why| why.contains(reason)), "{:?}", outcome.blocked);
+}

@@ -9,11 +9,13 @@ pub struct Draw {
     next: u32,
     /// Whether rare events may be drawn, so that the end of a run cannot be predicted.
     pub wild: bool,
+    /// Whether several small JobSets compete for the nodes, with Kueue, priorities and gangs.
+    pub is_combined: bool,
 }
 
 impl Draw {
     pub fn new(seed: u64) -> Draw {
-        Draw { draws: DrawSequence::new(seed, 0), next: 0, wild: false }
+        Draw { draws: DrawSequence::new(seed, 0), next: 0, wild: false, is_combined: false }
     }
 
     /// Returns a uniform number from `low` to `high`, both inclusive.

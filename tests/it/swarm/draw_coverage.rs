@@ -2,18 +2,21 @@
 //! unnoticed.
 
 use super::generate;
+use super::kueue::FILE;
 use crate::support;
 use serde_json::Value;
 use sim_inputs::schema::definitions;
+use sim_inputs::schema::definitions::kueue;
 use sim_inputs::schema::field_type::{FieldClass, FieldType, ObjectSchema};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 3_000;
+const COMBINED_SEEDS: u64 = 1_000;
 /// Minimum number of occurrences in all seeds. Fewer are too few for a test.
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 39] = [
+const NOT_DRAWN: [(&str, &str); 25] = [
     ("Container.lifecycle", "a preStop hook delays the stop like `stopAfter`; tests of the kubelet have it"),
     ("DcnLevel.algorithm", "the same words as of `communication`, which are drawn; `policy::fabric` tests it"),
     ("DcnLevel.algorithm: Hierarchical", "of DcnLevel.algorithm"),
@@ -40,19 +43,6 @@ const NOT_DRAWN: [(&str, &str); 39] = [
         "it changes only the time of a cycle; `policy::placement::cycle_cost` tests it",
     ),
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
-    ("AdmissionCheckController.after", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.message", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.name", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.retries", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.state", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.state: Ready", "of Scenario.admissionChecks"),
-    ("AdmissionCheckController.state: Rejected", "of Scenario.admissionChecks"),
-    ("ExistingWorkload.localQueue", "of Scenario.existingWorkloads"),
-    ("ExistingWorkload.name", "of Scenario.existingWorkloads"),
-    ("ExistingWorkload.namespace", "of Scenario.existingWorkloads"),
-    ("ExistingWorkload.runTime", "of Scenario.existingWorkloads"),
-    ("Scenario.admissionChecks", "it needs objects of Kueue, whose stories `sim-kueue` draws"),
-    ("Scenario.existingWorkloads", "it needs Workloads of Kueue; `existing_workloads` tests it"),
     ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
     ("Experiment.level: Reduced", "of Experiment.level"),
@@ -60,7 +50,6 @@ const NOT_DRAWN: [(&str, &str); 39] = [
     ("FaultTrace.kinds", "of RandomFaults.trace"),
     ("FaultTrace.names", "of RandomFaults.trace"),
     ("FaultTrace.start", "of RandomFaults.trace"),
-    ("PodSpec.priorityClassName", "most seeds would not have such a class, and all pods would be rejected"),
     ("Scenario.parameters", "they are replaced by values of other fields before a run"),
 ];
 
@@ -86,11 +75,12 @@ fn everything_that_can_be_written_is_drawn() {
         return;
     }
     let mut drawn = Counts::new();
-    for seed in 0..SEEDS {
-        for (name, content) in generate::draw_case(seed).files {
+    let combined = (0..COMBINED_SEEDS).map(generate::draw_combined);
+    for case in (0..SEEDS).map(generate::draw_case).chain(combined) {
+        for (name, content) in case.files {
             match name.as_str() {
                 "scenario.yaml" => count_root("Scenario", &content, &mut drawn),
-                "objects.yaml" => count_objects(&content["items"], &mut drawn),
+                "objects.yaml" | FILE => count_objects(&content["items"], &mut drawn),
                 _ => count_root("JobSet", &content, &mut drawn),
             }
         }
@@ -99,6 +89,9 @@ fn everything_that_can_be_written_is_drawn() {
     for kind in ["Scenario", "JobSet", "Topology"] {
         let root = definitions::root(kind).expect("a root");
         collect_wanted(root, &mut BTreeSet::new(), &mut wanted);
+    }
+    for (_, table) in kueue::tables() {
+        collect_wanted(table, &mut BTreeSet::new(), &mut wanted);
     }
     wanted.extend(MERGES.map(|m| format!("patch {m}")));
     let enough = |thing: &str| drawn.get(thing).copied().unwrap_or(0) >= AT_LEAST;
@@ -160,6 +153,10 @@ fn count_field(shape: &FieldType, value: &Value, name: &str, drawn: &mut Counts)
         FieldType::Either(_, second) if value.is_object() => count_field(second, value, name, drawn),
         FieldType::Either(first, _) => count_field(first, value, name, drawn),
         FieldType::Kinds(kinds) => {
+            let text = |key: &str| value[key].as_str().unwrap_or("");
+            if let Some(table) = kueue::table(text("apiVersion"), text("kind")) {
+                return count_object(table, value, drawn);
+            }
             let mut all = kinds.objects.iter().copied();
             let matching = all.find(|o| value["kind"] == o.kind).or(kinds.file);
             if let Some(object) = matching {

@@ -3,7 +3,9 @@
 use super::draw::Draw;
 use super::environment::{self, Cluster};
 use super::jobset::{self, JobSet};
+use super::kueue;
 use super::objects;
+use super::scheduling;
 use super::script::{self, Stage};
 use super::training;
 use serde_json::{Value, json};
@@ -107,12 +109,31 @@ fn text(content: &Value) -> String {
 }
 
 pub fn draw_case(seed: u64) -> Case {
-    let d = &mut Draw::new(seed);
-    d.wild = !d.one_in(3);
-    let count = if d.one_in(4) { 2 } else { 1 };
-    let jobsets: Vec<JobSet> = (0..count).map(|k| jobset::draw(d, ["a", "b"][k])).collect();
+    draw(seed, Draw::new(seed))
+}
+
+/// Draws a case with several JobSets that compete for quota and nodes: objects of Kueue, profiles of kube-scheduler,
+/// priorities, host ports, gangs, user actions and faults together.
+pub fn draw_combined(seed: u64) -> Case {
+    let mut d = Draw::new(seed ^ 0x636f_6d62_696e_6564);
+    d.is_combined = true;
+    draw(seed, d)
+}
+
+fn draw(seed: u64, mut draws: Draw) -> Case {
+    let d = &mut draws;
+    d.wild = !d.one_in(3) || d.is_combined;
+    let count = if d.is_combined {
+        d.between(1, 4)
+    } else if d.one_in(4) {
+        2
+    } else {
+        1
+    };
+    let names = ["a", "b", "d", "e"].into_iter().take(count as usize);
+    let jobsets: Vec<JobSet> = names.map(|name| jobset::draw(d, name)).collect();
     let repaired = !d.one_in(3);
-    let cluster = Cluster::draw(d, &jobsets, repaired);
+    let cluster = Cluster::draw(d, &jobsets, repaired && !d.is_combined);
     let mut scenario = json!({"apiVersion": "jobset-sim/v1alpha1", "kind": "Scenario", "metadata": {"name": "swarm"},
         "topology": cluster.topology, "controlPlane": environment::control_plane(d), "timing": environment::timing(d),
         "seed": seed});
@@ -148,13 +169,17 @@ pub fn draw_case(seed: u64) -> Case {
     }
     if d.wild {
         super::faults::enrich(seed, &mut scenario);
-        objects::configure_scheduler(seed, &mut scenario);
-        objects::group_pods(seed, &jobsets[0], &mut scenario, &mut files);
+        objects::configure_scheduler(seed, d.is_combined, &mut scenario);
+        objects::group_pods((seed, if d.is_combined { 4 } else { 8 }), &jobsets[0], &mut scenario, &mut files);
     }
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;
         training::communicate(seed, &mut scenario);
         training::silent(seed, &mut scenario);
+    }
+    if d.is_combined {
+        scheduling::enrich(seed, &mut scenario, &mut files);
+        kueue::enrich(seed, &jobsets, &mut scenario, &mut files);
     }
     if let Some(prices) = training::prices(seed, &cluster.topology) {
         scenario["prices"] = prices;
@@ -165,7 +190,11 @@ pub fn draw_case(seed: u64) -> Case {
     let often = ["atBarrierFor", "\"0s\"", "\"1ns\"", "\"100ms\""];
     let short = often.iter().any(|word| output.contains(word)) || jobsets.iter().any(|j| j.hurried);
     let short = short || scenario["training"].to_string().contains("rendezvous");
-    let at = if short { "20m" } else { "12h" };
+    let at = match (short, d.is_combined) {
+        (true, _) => "20m",
+        (false, true) => "3h",
+        (false, false) => "12h",
+    };
     scenario["stop"] = json!({"at": at, "when": when});
     // A run uses the scenario itself and ignores its variants.
     if seed.is_multiple_of(8) {

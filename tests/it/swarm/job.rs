@@ -52,7 +52,7 @@ pub fn draw(d: &mut Draw, js: &mut JobSet) -> (Size, Value) {
 }
 
 fn size(d: &mut Draw, js: &mut JobSet, spec: &mut Value) -> Size {
-    let pods = d.between(1, 6);
+    let pods = d.between(1, if d.is_combined { 3 } else { 6 });
     let more = pods + d.between(1, 3);
     if js.in_place {
         spec["parallelism"] = json!(pods);
@@ -166,7 +166,7 @@ fn pod_failure_policy(d: &mut Draw, per_index: bool, spec: &mut Value) {
 }
 
 /// Adds a term about other pods, or preferred nodes.
-fn terms(d: &mut Draw, pod: &mut Value) {
+pub fn terms(d: &mut Draw, pod: &mut Value) {
     let key = d.pick(&[RACK, "kubernetes.io/hostname"]);
     let selector = json!({"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]});
     let term = json!({"topologyKey": key, "labelSelector": selector});

@@ -84,7 +84,7 @@ pub fn draw(d: &mut Draw, name: &str) -> JobSet {
     };
     metadata(d, &mut js);
     let claims = claims(d, &mut js);
-    let count = d.between(1, 3);
+    let count = d.between(1, if d.is_combined { 2 } else { 3 });
     let mut rjs: Vec<Value> = Vec::new();
     for k in 0..count {
         rjs.push(replicated_job(d, k, &mut js));
@@ -157,7 +157,7 @@ fn claims(d: &mut Draw, js: &mut JobSet) -> Vec<String> {
 fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet) -> Value {
     let replicas = match k {
         1.. if d.rare(12) => 0,
-        _ => d.between(1, 4),
+        _ => d.between(1, if d.is_combined { 2 } else { 4 }),
     };
     let (size, spec) = job::draw(d, js);
     let mut rj = json!({"name": format!("r{k}"), "template": {"spec": spec}});

@@ -98,9 +98,9 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
 
 /// Switches the feature gates of pod groups on, and adds a PodGroup with a request about it. The draws of other parts
 /// stay unchanged.
-pub fn group_pods(seed: u64, jobset: &JobSet, scenario: &mut Value, files: &mut [(String, Value)]) {
+pub fn group_pods((seed, one_in): (u64, u32), jobset: &JobSet, scenario: &mut Value, files: &mut [(String, Value)]) {
     let d = &mut Draw::new(seed ^ 0x706f_6467_726f_7570);
-    if !d.one_in(8) {
+    if !d.one_in(one_in) {
         return;
     }
     for gate in ["GenericWorkload", "GangScheduling", "WorkloadAwarePreemption"] {
@@ -262,12 +262,48 @@ fn named_plugin(d: &mut Draw) -> Value {
     json!({"name": d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), "weight": 3})
 }
 
-/// Adds a configuration of kube-scheduler to the objects of some scenarios.
-pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
+/// Name of the second profile of kube-scheduler.
+pub const SECOND_PROFILE: &str = "packing";
+
+/// Adds a configuration of kube-scheduler to the objects of some scenarios. Of combined cases, many have a second
+/// profile.
+pub fn configure_scheduler(seed: u64, is_combined: bool, scenario: &mut Value) {
     let d = &mut Draw::new(seed ^ 0x5c4e_d01e);
-    if !d.one_in(8) {
+    if !d.one_in(if is_combined { 2 } else { 8 }) {
         return;
     }
+    let mut profiles = vec![profile(d, "default-scheduler")];
+    if is_combined && !d.one_in(3) {
+        let mut second = profile(d, SECOND_PROFILE);
+        if d.one_in(2) {
+            second["plugins"]["filter"] = json!({"disabled": [{"name": d.pick(&FILTERS)}]});
+        }
+        profiles.push(second);
+        if d.one_in(8) {
+            profiles.remove(0);
+        }
+    }
+    let configuration = json!({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "percentageOfNodesToScore": 10, "podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 4,
+        "clientConnection": {"qps": 40, "burst": 60}, "profiles": profiles});
+    add_objects(scenario, vec![configuration]);
+}
+
+/// Adds objects that exist at the start.
+pub fn add_objects(scenario: &mut Value, added: Vec<Value>) {
+    match scenario["objects"].as_array_mut() {
+        Some(objects) => objects.extend(added),
+        None => scenario["objects"] = added.into(),
+    }
+}
+
+/// Filters that a profile can disable.
+const FILTERS: [&str; 8] = [
+    "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread",
+    "InterPodAffinity", "VolumeBinding",
+];
+
+fn profile(d: &mut Draw, name: &str) -> Value {
     let shape = json!([{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]);
     let strategy = d.pick(&[
         json!({"type": "LeastAllocated"}),
@@ -301,13 +337,5 @@ pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
             plugins[point] = set;
         }
     }
-    let profile = json!({"schedulerName": "default-scheduler", "percentageOfNodesToScore": 50, "plugins": plugins,
-        "pluginConfig": arguments});
-    let configuration = json!({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
-        "percentageOfNodesToScore": 10, "podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 4,
-        "clientConnection": {"qps": 40, "burst": 60}, "profiles": [profile]});
-    match scenario["objects"].as_array_mut() {
-        Some(objects) => objects.push(configuration),
-        None => scenario["objects"] = json!([configuration]),
-    }
+    json!({"schedulerName": name, "percentageOfNodesToScore": 50, "plugins": plugins, "pluginConfig": arguments})
 }

@@ -30,7 +30,8 @@ fn drawn_cases_can_be_reported_in_every_format() {
 }
 
 /// Name, arguments before the scenario, and arguments after it. {DIR} is the output directory.
-const COMMANDS: [(&str, &str, &str); 13] = [
+const COMMANDS: [(&str, &str, &str); 14] = [
+    ("paranoid", "run", "--paranoid"),
     (
         "report",
         "report",
@@ -55,7 +56,7 @@ const STEPS: &str = "get jobsets\nuntil 5s\nwhere\nget jobsets\nget jobs\nget po
                      claims\nget events\nwhy\nuntil 1m\nget pods\nget events\nwhy\ncontinue\nget jobsets\nwhy\n";
 
 fn run_seed(seed: u64, verbose: bool) -> Seen {
-    let case = generate::draw_case(seed);
+    let case = if seed % 2 == 0 { generate::draw_case(seed) } else { generate::draw_combined(seed) };
     if is_long(&case) {
         return Ok(BTreeSet::new());
     }
@@ -64,7 +65,7 @@ fn run_seed(seed: u64, verbose: bool) -> Seen {
         fs::write(dir.join(file), text).map_err(|e| e.to_string())?;
     }
     let answers = COMMANDS.iter().map(|command| run_command(&case, &dir, command));
-    let seen = answers.collect::<Result<_, _>>();
+    let seen = answers.chain([compare_threads(&case, &dir)]).collect::<Result<_, _>>();
     if !verbose {
         fs::remove_dir_all(&dir).map_err(|e| e.to_string())?;
     }
@@ -81,6 +82,20 @@ fn is_long(case: &Case) -> bool {
         return false;
     };
     simulation.run(case.seed, 0, &mut Kinds::default()).events >= LONG
+}
+
+/// Requires that the number of threads changes no byte of the output.
+fn compare_threads(case: &Case, dir: &Path) -> Result<String, String> {
+    let scenario = dir.join(&case.files[0].0).display().to_string();
+    let output = |threads| {
+        let words = ["run", &scenario, "--seeds", "2", "--format", "json", "--quiet", "--threads", threads];
+        run_with_stdin(&words, "")
+    };
+    let (one, two) = (output("1"), output("2"));
+    match (one.status.code(), one.stdout == two.stdout && one.status == two.status) {
+        (Some(code @ (0 | 2 | 4)), true) => Ok(format!("threads {code}")),
+        (code, same) => Err(format!("one thread: {code:?}, equal output with two: {same}")),
+    }
 }
 
 /// Runs a command. Returns its name and its exit code.

@@ -53,6 +53,11 @@ impl KueueObjects {
             && (jobset.kueue_queue().is_some() || configuration.manage_jobs_without_queue_name)
     }
 
+    /// Returns whether a flavor has a topology, so that nodes and pods matter to Kueue.
+    pub fn uses_topology(&self) -> bool {
+        self.flavors.iter().any(|flavor| flavor.topology.is_some())
+    }
+
     /// Returns whether JobSets of the namespace without a queue get the LocalQueue `default`
     /// (`DefaultLocalQueueExist`). A stopped LocalQueue does not count.
     pub fn has_default_queue(&self, namespace: &str) -> bool {
