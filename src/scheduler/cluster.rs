@@ -120,22 +120,9 @@ impl Cluster {
 
     /// Returns the cluster with some of its nodes only, which are renumbered in the given order.
     pub fn restricted_to(&self, nodes: &[NodeIndex]) -> Cluster {
-        let nominated = self.nominated.iter().filter_map(|(node, pod)| {
-            let position = nodes.iter().position(|kept| kept == node)?;
-            Some((position, pod.clone()))
-        });
-        let with_terms = self.with_terms.iter().filter_map(|(pod, node)| {
-            let position = nodes.iter().position(|kept| kept == node)?;
-            Some((*pod, position))
-        });
-        Cluster {
-            nodes: nodes.iter().map(|node| self.nodes[*node].clone()).collect(),
-            usage: nodes.iter().map(|node| self.usage[*node].clone()).collect(),
-            nominated: nominated.collect(),
-            with_terms: with_terms.collect(),
-            topologies: BTreeMap::new(),
-            ..self.clone()
-        }
+        let mut restriction = RestrictedCluster::new(self);
+        restriction.restrict_to(nodes);
+        restriction.cluster
     }
 
     /// Returns all pods that have a node.
@@ -162,5 +149,62 @@ impl Cluster {
     pub fn selects(&self, term: &PodTerm, pod: &PodView) -> bool {
         const NO_LABELS: &Labels = &BTreeMap::new();
         term.selects(&pod.namespace, self.namespaces.get(&pod.namespace).unwrap_or(NO_LABELS), &pod.labels)
+    }
+}
+
+/// A copy of a cluster that is restricted to one set of nodes after another. Everything but the nodes is copied once,
+/// so that the work per set depends only on its nodes and their pods.
+pub struct RestrictedCluster<'a> {
+    whole: &'a Cluster,
+    /// Positions in the list of nominated pods, by node.
+    nominated: BTreeMap<NodeIndex, Vec<usize>>,
+    cluster: Cluster,
+}
+
+impl<'a> RestrictedCluster<'a> {
+    pub fn new(whole: &'a Cluster) -> RestrictedCluster<'a> {
+        let mut nominated: BTreeMap<NodeIndex, Vec<usize>> = BTreeMap::new();
+        for (position, (node, _)) in whole.nominated.iter().enumerate() {
+            nominated.entry(*node).or_default().push(position);
+        }
+        let cluster = Cluster {
+            columns: whole.columns.clone(),
+            pods: whole.pods.clone(),
+            groups: whole.groups.clone(),
+            namespaces: whole.namespaces.clone(),
+            budgets: whole.budgets.clone(),
+            storage: whole.storage.clone(),
+            services: whole.services.clone(),
+            images: whole.images.clone(),
+            ..Cluster::default()
+        };
+        RestrictedCluster { whole, nominated, cluster }
+    }
+
+    /// Returns the cluster with some nodes of the whole one, which are renumbered in the given order. Changes after the
+    /// last restriction are undone. The caller must not change anything but nodes, pods and nominated pods.
+    pub fn restrict_to(&mut self, nodes: &[NodeIndex]) -> &mut Cluster {
+        let (whole, cluster) = (self.whole, &mut self.cluster);
+        cluster.nodes.clear();
+        cluster.usage.clear();
+        cluster.nodes.extend(nodes.iter().map(|node| whole.nodes[*node].clone()));
+        cluster.usage.extend(nodes.iter().map(|node| whole.usage[*node].clone()));
+        cluster.pods.truncate(whole.pods.len());
+        cluster.topologies.clear();
+        cluster.with_terms.clear();
+        for (row, usage) in cluster.usage.iter().enumerate() {
+            let with_terms = usage.pods.iter().filter(|pod| whole.pods[**pod].has_terms());
+            cluster.with_terms.extend(with_terms.map(|pod| (*pod, row)));
+        }
+        let rows = nodes.iter().enumerate();
+        let mut nominated: Vec<(usize, NodeIndex)> = rows
+            .flat_map(|(row, node)| {
+                self.nominated.get(node).into_iter().flatten().map(move |position| (*position, row))
+            })
+            .collect();
+        nominated.sort_unstable();
+        cluster.nominated.clear();
+        cluster.nominated.extend(nominated.into_iter().map(|(at, row)| (row, whole.nominated[at].1.clone())));
+        cluster
     }
 }

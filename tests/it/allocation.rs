@@ -4,6 +4,7 @@ use crate::{growth, support};
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::DiscardSink;
 use sim_inputs::SourceText;
+use sim_scheduler::{Cluster, GroupAttempt, NodeView, PodGroup, PodView, Profile};
 use sim_surrogate::fleet::{FleetOutcome, FleetSimulation};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -166,4 +167,83 @@ fn four_times_as_many_of_anything_are_four_times_as_much_work() {
         println!("{what}: {small} and {large} allocations, {growth:.2} times");
         assert!(growth < 4.8, "{what}: {small} and {large} allocations, {growth:.2} times");
     }
+}
+
+/// Returns the objects of `n` ClusterQueues of one cohort, whose quota is in use, and a JobSet for one of them.
+fn full_queues(n: usize) -> String {
+    let object = |kind: &str, metadata: &str, spec: &str| {
+        let version = "kueue.x-k8s.io/v1beta2";
+        format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{{metadata}}}\nspec: {{{spec}}}\n")
+    };
+    let queue = |i: usize| {
+        let quota = "resources: [{name: example.com/gpu, nominalQuota: 4}]";
+        let flavors = format!("coveredResources: [example.com/gpu], flavors: [{{name: f, {quota}}}]");
+        let cluster = format!("namespaceSelector: {{}}, cohortName: lab, resourceGroups: [{{{flavors}}}]");
+        let container = "{name: m, image: x, resources: {requests: {example.com/gpu: 4}}}";
+        let pods = format!("{{name: w, count: 1, template: {{spec: {{containers: [{container}]}}}}}}");
+        let workload = format!("name: w{i}, namespace: default, uid: u{i}, creationTimestamp: 2026-08-22T00:00:00Z");
+        let condition = |kind: &str| {
+            format!("{{type: {kind}, status: 'True', reason: x, message: x, lastTransitionTime: 2026-08-22T00:00:00Z}}")
+        };
+        let used = "flavors: {example.com/gpu: f}, resourceUsage: {example.com/gpu: 4}";
+        let admission = format!("clusterQueue: c{i}, podSetAssignments: [{{name: w, count: 1, {used}}}]");
+        let conditions = format!("{}, {}", condition("QuotaReserved"), condition("Admitted"));
+        [
+            object("ClusterQueue", &format!("name: c{i}"), &cluster),
+            object("LocalQueue", &format!("name: q{i}, namespace: default"), &format!("clusterQueue: c{i}")),
+            object("Workload", &workload, &format!("queueName: q{i}, podSets: [{pods}]"))
+                + &format!("status: {{admission: {{{admission}}}, conditions: [{conditions}]}}\n"),
+        ]
+        .join("---\n")
+    };
+    let queues: Vec<String> = (0..n).map(queue).collect();
+    let jobset = HEAD.replace("name: a", "name: a, labels: {kueue.x-k8s.io/queue-name: q0}")
+        + &format!("  replicatedJobs:\n  - {{name: w, template: {{spec: {{{POD}}}}}}}\n")
+            .replace("image: 'x:1'", "image: 'x:1', resources: {limits: {example.com/gpu: 4}}");
+    [object("ResourceFlavor", "name: f", ""), queues.join("---\n"), jobset].join("---\n")
+}
+
+#[test]
+fn four_times_as_many_cluster_queues_are_four_times_as_much_work_for_admit() {
+    let work = |n: usize| {
+        let source = SourceText { file: "a.yaml".to_owned(), text: full_queues(n) };
+        let before = COUNT.with(Cell::get);
+        let read = sim_inputs::read_sources(&[source], &[]).unwrap_or_else(|e| panic!("{e}"));
+        let loaded = sim_inputs::scenario_from_manifests(vec![read], None, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let report = sim_analysis::admission::admission_report(&loaded.scenario, false, None).expect("a report");
+        let verdict = &report.job_sets[0];
+        assert_eq!((verdict.cause, verdict.smallest_changes.len()), (Some("quota"), 2), "{verdict:?}");
+        COUNT.with(Cell::get) - before
+    };
+    let (small, large) = (work(40), work(160));
+    let growth = large as f64 / small as f64;
+    println!("{small} and {large} allocations, {growth:.2} times");
+    assert!(growth < 4.8, "{small} and {large} allocations, {growth:.2} times");
+}
+
+#[test]
+fn four_times_as_many_domains_are_four_times_as_much_work_for_a_gang() {
+    let work = |racks: usize| {
+        let mut cluster = Cluster::default();
+        let pod = |name: String| PodView { name, ..PodView::default() };
+        for row in 0..4 * racks {
+            let labels = [("rack".to_owned(), format!("r{}", row / 4))].into();
+            let node =
+                cluster.add_node(NodeView { name: format!("n{row}"), labels, max_pods: 8, ..NodeView::default() });
+            cluster.add_pod(node, pod(format!("other-{row}")));
+        }
+        let group = PodGroup { min_count: Some(4), topology_key: Some("rack".to_owned()), ..PodGroup::default() };
+        let pods: Vec<PodView> = (0..4).map(|at| pod(format!("p{at}"))).collect();
+        let (profile, ties) = (&Profile::default(), &[]);
+        let (group, pods) = (&group, &pods[..]);
+        let attempt = GroupAttempt { group, pods, profile, scheduled: &[], is_topology_aware: true, ties, start: 0 };
+        let before = COUNT.with(Cell::get);
+        let feasible = attempt.run(&cluster).placements.iter().filter(|placement| placement.is_feasible).count();
+        assert_eq!(feasible, racks);
+        COUNT.with(Cell::get) - before
+    };
+    let (small, large) = (work(16), work(64));
+    let growth = large as f64 / small as f64;
+    println!("{small} and {large} allocations, {growth:.2} times");
+    assert!(growth < 4.8, "{small} and {large} allocations, {growth:.2} times");
 }

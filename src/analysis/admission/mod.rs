@@ -1,8 +1,8 @@
 //! Whether Kueue would admit a JobSet now, whether its pods then fit on the nodes, and what would have to change.
 //!
 //! Quota, flavors, preemption and topology are decided by the functions of `sim-kueue`, which the engine uses as well.
-//! Nodes are decided by runs of the engine with the admitted JobSets. Each change was tried with all JobSets of the
-//! inputs.
+//! Nodes are decided by runs of the engine with the admitted JobSets. A change admits a JobSet if the changed inputs,
+//! submitted again from the start, do: `admit` with the applied change gives the same answer.
 
 #![deny(missing_docs)]
 

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 /// Returns the state one second after the newest Workload. Pods that are not placed by topology, as far as the cluster
 /// has them, reduce the resources of their nodes.
-pub fn queue_state(scenario: &ScenarioSpec, objects: &KueueObjects, cluster: &ClusterBuilder) -> QueueState {
+pub fn queue_state(scenario: &ScenarioSpec, objects: &Arc<KueueObjects>, cluster: &ClusterBuilder) -> QueueState {
     let workloads: Vec<Workload> = in_order(objects).into_iter().map(Workload::from).collect();
     let newest = workloads.iter().map(Workload::newest_time).max().unwrap_or_default();
     QueueState {
         objects: objects.clone(),
-        nodes: kueue_nodes(cluster, objects),
-        namespaces: kueue_namespaces(scenario, objects),
+        nodes: Arc::new(kueue_nodes(cluster, objects)),
+        namespaces: Arc::new(kueue_namespaces(scenario, objects)),
         workloads: workloads.into_iter().map(|workload| Some(Arc::new(workload))).collect(),
         now: newest + Duration::from_secs(1),
         job_sets: job_sets(objects),

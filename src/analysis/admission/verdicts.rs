@@ -9,12 +9,13 @@ use super::report::{
 };
 use super::wait;
 use super::wait::WaitRequest;
+use sim_api::spec::keys::KUEUE_PRIORITY_CLASS;
 use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
 use sim_api::spec::{JobSet, ScenarioSpec, SubmittedJobSet};
 use sim_engine::{CannotRun, SimulationInput, describe_workload_error, started_jobset};
 use sim_kueue::verdict::{
-    Additions, AdmissionVerdict, PreemptedWorkload, QueueChange, QueueState, Remedy, VerdictKind, node_changes, settle,
-    smallest_changes, submit,
+    Additions, AdmissionVerdict, ChangeResult, ChangeTrials, PreemptedWorkload, QueueChange, QueueState, Remedy,
+    VerdictKind, node_changes, settle, smallest_changes, submit,
 };
 use sim_kueue::workload::conditions::whole_seconds;
 use sim_kueue::workload::jobset::{PriorityClasses, workload};
@@ -22,9 +23,12 @@ use sim_kueue::workload::{ConditionType, PodSetAdmission, Workload, WorkloadKey}
 use sim_policy::topology::ClusterBuilder;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Maximum number of other Workloads in a list.
 const LISTED_MAX: usize = 100;
+/// Maximum number of values of one change that are tried one by one.
+const VALUES_MAX: u32 = 64;
 
 /// Tries the JobSets of a scenario one after the other on the state of the queues. JobSets whose Workload has quota
 /// already are not tried. With `has_cluster`, the pods of admitted JobSets are placed on the nodes.
@@ -33,14 +37,14 @@ pub fn admission_report(
     scenario: &ScenarioSpec, has_cluster: bool, wait: Option<&WaitRequest>,
 ) -> Result<AdmissionReport, CannotRun> {
     let inputs = AdmissionInputs::new(scenario)?;
-    let submissions = inputs.submit_all(has_cluster, None)?;
+    let submissions = inputs.submit_all(has_cluster)?;
     let mut report = submissions.report(notes(scenario, &inputs.objects, has_cluster, wait));
     for (at, verdict) in report.job_sets.iter_mut().enumerate() {
         if !verdict.starts() {
             let search = ChangeSearch::new(&inputs, &submissions, has_cluster, at);
             verdict.smallest_changes = search.smallest_changes(verdict);
             let pending = submissions.attempts[at].as_ref().filter(|_| verdict.verdict == "Pending");
-            let estimate = |(state, key): &(QueueState, WorkloadKey), request| wait::estimate(state, *key, request);
+            let estimate = |attempt: &FailedAttempt, request| wait::estimate(&attempt.state, attempt.key, request);
             verdict.wait = pending.zip(wait).map(|(attempt, request)| estimate(attempt, request));
         }
     }
@@ -50,99 +54,90 @@ pub fn admission_report(
 /// Returns the report without changes that would start the JobSets, which takes much less time.
 pub fn admission_verdicts(scenario: &ScenarioSpec, has_cluster: bool) -> Result<AdmissionReport, CannotRun> {
     let inputs = AdmissionInputs::new(scenario)?;
-    let submissions = inputs.submit_all(has_cluster, None)?;
+    let submissions = inputs.submit_all(has_cluster)?;
     Ok(submissions.report(notes(scenario, &inputs.objects, has_cluster, None)))
 }
 
 /// The inputs that changes can edit.
 struct AdmissionInputs {
     /// Without the objects of Kueue.
-    scenario: ScenarioSpec,
-    objects: KueueObjects,
-    cluster: ClusterBuilder,
+    scenario: Arc<ScenarioSpec>,
+    objects: Arc<KueueObjects>,
+    cluster: Arc<ClusterBuilder>,
     /// JobSets of the inputs that have ended.
     ended: BTreeSet<usize>,
+    /// The queues before any JobSet is submitted.
+    queues: QueueState,
 }
 
 impl AdmissionInputs {
     fn new(scenario: &ScenarioSpec) -> Result<AdmissionInputs, CannotRun> {
         let base = ScenarioSpec { kueue: None, admit_unplaceable: true, ..scenario.clone() };
         let cluster = SimulationInput::new(&base)?.cluster().clone();
-        let objects = scenario.kueue.clone().unwrap_or_default();
-        Ok(AdmissionInputs { scenario: base, objects, cluster, ended: BTreeSet::new() })
+        let objects = Arc::new(scenario.kueue.clone().unwrap_or_default());
+        let queues = queue_state(&base, &objects, &cluster);
+        let (scenario, cluster) = (Arc::new(base), Arc::new(cluster));
+        Ok(AdmissionInputs { scenario, objects, cluster, ended: BTreeSet::new(), queues })
     }
 
     /// Returns the inputs with changes for a JobSet, or `None` if they cannot be made.
     fn with(&self, changes: &[QueueChange], jobset: usize, added: &[Option<WorkloadKey>]) -> Option<AdmissionInputs> {
         let (mut scenario, mut objects) = (self.scenario.clone(), self.objects.clone());
         let mut ended = self.ended.clone();
-        let mut moves_nodes = false;
+        let (mut moves_nodes, mut ends) = (false, false);
         for change in changes {
             if let QueueChange::End { key, .. } = change {
                 ended.extend(added.iter().position(|own| *own == Some(*key)));
                 if let Some(stored) = in_order(&self.objects).get(*key) {
                     let own = |w: &StoredWorkload| w.namespace == stored.namespace && w.name == stored.name;
-                    objects.workloads.retain(|w| !own(w));
+                    Arc::make_mut(&mut objects).workloads.retain(|w| !own(w));
                     let name = format!("{}/{}", stored.namespace, stored.name);
-                    moves_nodes |= inputs::release(&mut scenario.topology, &name);
+                    ends = true;
+                    moves_nodes |= inputs::release(&mut Arc::make_mut(&mut scenario).topology, &name);
                 }
-            } else if !inputs::apply(change, &mut scenario, &mut objects, jobset) {
+            } else if change.is_of_objects() {
+                change.apply_to_objects(Arc::make_mut(&mut objects));
+            } else if !inputs::apply(change, Arc::make_mut(&mut scenario), Arc::make_mut(&mut objects), jobset) {
                 return None;
             }
             moves_nodes |= matches!(change, QueueChange::FreeNodes { .. } | QueueChange::Cordon { .. });
         }
         let cluster = if moves_nodes {
-            ClusterBuilder::build(&scenario.topology, &self.cluster.resources)
+            Arc::new(ClusterBuilder::build(&scenario.topology, &self.cluster.resources))
         } else {
             self.cluster.clone()
         };
-        Some(AdmissionInputs { scenario, objects, cluster, ended })
+        let queues = if moves_nodes || ends {
+            queue_state(&scenario, &objects, &cluster)
+        } else {
+            QueueState { objects: objects.clone(), ..self.queues.clone() }
+        };
+        Some(AdmissionInputs { scenario, objects, cluster, ended, queues })
     }
 
-    /// Submits the JobSets one after the other. With `required`, ends as soon as one of these does not start.
-    fn submit_all(&self, has_cluster: bool, required: Option<&[bool]>) -> Result<Submissions, CannotRun> {
-        let mut trial = SubmissionTrial {
-            inputs: self,
-            state: queue_state(&self.scenario, &self.objects, &self.cluster),
-            has_cluster,
-            is_check: required.is_some(),
-            started: Vec::new(),
-            held: BTreeMap::new(),
-            released: BTreeSet::new(),
-            keys: Vec::new(),
-        };
+    /// Submits the JobSets one after the other.
+    fn submit_all(&self, has_cluster: bool) -> Result<Submissions, CannotRun> {
+        let progress = Progress { state: self.queues.clone(), ..Progress::default() };
+        let mut trial = SubmissionTrial { inputs: self, has_cluster, is_check: false, progress };
+        trial.submit_from(Submissions::default(), None)
+    }
+
+    /// Submits the JobSets. Ends as soon as one of those that are required does not start. JobSets before `from` are
+    /// not submitted again: they have the given verdicts.
+    fn check(
+        &self, has_cluster: bool, required: &[bool], from: Option<(&Progress, &[JobSetVerdict])>,
+    ) -> Result<Submissions, CannotRun> {
         let mut submissions = Submissions::default();
-        for (at, submitted) in self.scenario.jobsets.iter().enumerate() {
-            if self.ended.contains(&at) {
-                let (name, namespace) = (submitted.jobset.name.clone(), submitted.jobset.namespace.clone());
-                let verdict = "Finished";
-                submissions.verdicts.push(JobSetVerdict { name, namespace, verdict, ..JobSetVerdict::default() });
-                submissions.attempts.push(None);
-                submissions.started.push(None);
-                trial.keys.push(None);
-                continue;
-            }
-            let attempt = trial.submit(submitted)?;
-            let fails = !attempt.verdict.starts();
-            submissions.verdicts.push(attempt.verdict);
-            submissions.attempts.push(attempt.before.filter(|_| fails));
-            submissions.started.push(attempt.started);
-            if fails && required.is_some_and(|required| required[at]) {
-                break;
-            }
+        let mut progress = Progress { state: self.queues.clone(), ..Progress::default() };
+        if let Some((before, verdicts)) = from {
+            progress = before.clone();
+            progress.state.objects = self.objects.clone();
+            submissions.verdicts = verdicts.to_vec();
+            submissions.attempts.resize_with(verdicts.len(), || None);
+            submissions.started.resize_with(verdicts.len(), || None);
         }
-        submissions.settled = true;
-        if submissions.verdicts.iter().any(|verdict| ["Admitted", "ChecksPending"].contains(&verdict.verdict)) {
-            submissions.settled = settle(&mut trial.state);
-            for (at, verdict) in submissions.verdicts.iter_mut().enumerate() {
-                if let Some(key) = trial.keys[at] {
-                    trial.finish(verdict, key);
-                }
-            }
-        }
-        submissions.keys = trial.keys;
-        submissions.state = trial.state;
-        Ok(submissions)
+        let mut trial = SubmissionTrial { inputs: self, has_cluster, is_check: true, progress };
+        trial.submit_from(submissions, Some(required))
     }
 }
 
@@ -150,10 +145,12 @@ impl AdmissionInputs {
 #[derive(Default)]
 struct Submissions {
     verdicts: Vec<JobSetVerdict>,
-    /// For each JobSet that does not start, the state before its trial and the key of its Workload.
-    attempts: Vec<Option<(QueueState, WorkloadKey)>>,
-    /// The JobSets that Kueue started.
-    started: Vec<Option<JobSet>>,
+    /// Verdicts at the submission, as far as later JobSets have changed them.
+    first_verdicts: Vec<JobSetVerdict>,
+    /// For each JobSet that does not start, the state of its submission.
+    attempts: Vec<Option<FailedAttempt>>,
+    /// The JobSets that Kueue started, and the Workloads that they preempted.
+    started: Vec<Option<StartedJobSet>>,
     keys: Vec<Option<WorkloadKey>>,
     state: QueueState,
     settled: bool,
@@ -168,6 +165,21 @@ impl Submissions {
         let admitted = self.settled && job_sets.iter().all(JobSetVerdict::starts);
         AdmissionReport { admitted, job_sets, notes, ..AdmissionReport::default() }
     }
+}
+
+/// A JobSet as Kueue started it.
+struct StartedJobSet {
+    jobset: JobSet,
+    preempted: Vec<PreemptedWorkload>,
+}
+
+/// The submission of a JobSet that does not start.
+struct FailedAttempt {
+    /// The JobSets that were submitted before.
+    before: Progress,
+    /// The state with the Workload of the JobSet, and its key.
+    state: QueueState,
+    key: WorkloadKey,
 }
 
 /// Searches for changes that start a JobSet, by trials of all JobSets with the changed inputs.
@@ -185,10 +197,42 @@ struct ChangeSearch<'a> {
 /// The result of a trial of changed inputs.
 #[derive(Clone)]
 enum TrialResult {
-    Starts,
+    Starts(Vec<PreemptedWorkload>),
     /// Only the placement of the pods fails; the changes that cordon partial domains.
     Unplaced(Vec<QueueChange>),
+    LacksTopology,
     Fails,
+}
+
+impl ChangeTrials for ChangeSearch<'_> {
+    fn attempt(&self, changes: &[QueueChange], additions: Additions) -> ChangeResult {
+        let starts = |changes: Vec<QueueChange>| match self.result(&changes) {
+            TrialResult::Starts(preempted) => Some(Remedy { changes, preempted }),
+            _ => None,
+        };
+        let mut kept = match self.result(changes) {
+            TrialResult::Starts(preempted) => {
+                return ChangeResult::Starts(Remedy { changes: changes.to_vec(), preempted });
+            }
+            TrialResult::LacksTopology => return ChangeResult::LacksTopology,
+            TrialResult::Unplaced(partial) if additions == Additions::Cordon && !partial.is_empty() => partial,
+            TrialResult::Unplaced(_) | TrialResult::Fails => return ChangeResult::Fails,
+        };
+        let with = |partial: &[QueueChange]| [changes, partial].concat();
+        let Some(mut remedy) = starts(with(&kept)) else { return ChangeResult::Fails };
+        for at in (0..kept.len()).rev() {
+            let mut fewer = kept.clone();
+            fewer.remove(at);
+            if let Some(smaller) = starts(with(&fewer)) {
+                (kept, remedy) = (fewer, smaller);
+            }
+        }
+        ChangeResult::Starts(remedy)
+    }
+
+    fn values_max(&self) -> u32 {
+        VALUES_MAX
+    }
 }
 
 impl<'a> ChangeSearch<'a> {
@@ -205,42 +249,19 @@ impl<'a> ChangeSearch<'a> {
         let is_exclusive = self.has_cluster && inputs::is_exclusive(&submitted.jobset);
         let additions = [Additions::None, Additions::Cordon];
         let additions = if is_exclusive { &additions[..] } else { &additions[..1] };
-        let complete = |changes: &[QueueChange], additions: Additions| self.complete(changes, additions);
-        let Some((state, key)) = &self.submissions.attempts[self.at] else { return Vec::new() };
+        let Some(FailedAttempt { state, key, .. }) = &self.submissions.attempts[self.at] else { return Vec::new() };
         let remedies = match (verdict.verdict, verdict.cause) {
-            ("Pending", _) => smallest_changes(state, *key, additions, &complete),
+            ("Pending", _) => smallest_changes(state, *key, additions, self),
             ("Admitted", Some("node")) => {
-                let started = self.submissions.started[self.at].clone().unwrap_or_else(|| submitted.jobset.clone());
-                let started = SubmittedJobSet { jobset: started, ..submitted.clone() };
+                let started = self.submissions.started[self.at].as_ref().map(|started| &started.jobset);
+                let jobset = started.unwrap_or(&submitted.jobset).clone();
+                let started = SubmittedJobSet { jobset, ..submitted.clone() };
                 let domains = placement::domains(&started, &self.inputs.scenario, &self.inputs.cluster);
-                node_changes(state, *key, &domains, additions, &complete)
+                node_changes(state, *key, &domains, additions, self)
             }
             _ => return Vec::new(),
         };
         remedy_rows(state, &remedies)
-    }
-
-    /// Tries changes with all JobSets. Returns them, with additions, if the required JobSets start.
-    fn complete(&self, changes: &[QueueChange], additions: Additions) -> Option<Vec<QueueChange>> {
-        let partial = match self.result(changes) {
-            TrialResult::Starts => return Some(changes.to_vec()),
-            TrialResult::Unplaced(partial) if additions == Additions::Cordon && !partial.is_empty() => partial,
-            _ => return None,
-        };
-        let with = |partial: &[QueueChange]| [changes, partial].concat();
-        let starts = |changes: &[QueueChange]| matches!(self.result(changes), TrialResult::Starts);
-        let mut kept = partial;
-        if !starts(&with(&kept)) {
-            return None;
-        }
-        for at in (0..kept.len()).rev() {
-            let mut fewer = kept.clone();
-            fewer.remove(at);
-            if starts(&with(&fewer)) {
-                kept = fewer;
-            }
-        }
-        Some(with(&kept))
     }
 
     fn result(&self, changes: &[QueueChange]) -> TrialResult {
@@ -256,13 +277,27 @@ impl<'a> ChangeSearch<'a> {
         let inputs = self.inputs.with(changes, self.at, &self.submissions.keys)?;
         let required: Vec<bool> =
             self.required.iter().enumerate().map(|(at, is)| *is && !inputs.ended.contains(&at)).collect();
-        let trial = inputs.submit_all(self.has_cluster, Some(&required)).ok()?;
+        let attempt = self.submissions.attempts[self.at].as_ref()?;
+        let verdicts = &self.submissions.first_verdicts[..self.at];
+        let from = changes.iter().all(QueueChange::is_of_jobset).then_some((&attempt.before, verdicts));
+        let trial = inputs.check(self.has_cluster, &required, from).ok()?;
         let starts = |at: usize| trial.verdicts.get(at).is_some_and(JobSetVerdict::starts);
         if trial.settled && (0..required.len()).all(|at| !required[at] || starts(at)) {
-            return Some(TrialResult::Starts);
+            let started = trial.started.get(self.at).and_then(Option::as_ref);
+            let preempted = started.map_or(&[][..], |started| &started.preempted);
+            // Other Workloads may have ended, so that the keys differ.
+            let same = |target: &PreemptedWorkload| {
+                let workload = trial.state.workload(target.key)?;
+                let key = attempt.state.key_of(&workload.namespace, &workload.name)?;
+                Some(PreemptedWorkload { key, reason: target.reason })
+            };
+            return Some(TrialResult::Starts(preempted.iter().filter_map(same).collect()));
         }
         let own = trial.verdicts.get(self.at)?;
-        let started = trial.started.get(self.at)?.as_ref()?;
+        if own.verdict == "Pending" && own.cause == Some("topology") {
+            return Some(TrialResult::LacksTopology);
+        }
+        let started = &trial.started.get(self.at)?.as_ref()?.jobset;
         let is_unplaced = own.verdict == "Admitted" && own.cause == Some("node");
         is_unplaced.then(|| TrialResult::Unplaced(placement::partial_domains(started, &inputs.cluster)))
     }
@@ -292,14 +327,12 @@ fn notes(
     notes
 }
 
-struct SubmissionTrial<'a> {
-    inputs: &'a AdmissionInputs,
+/// The JobSets that were submitted so far.
+#[derive(Clone, Default)]
+struct Progress {
     state: QueueState,
-    has_cluster: bool,
-    /// Whether only the result counts.
-    is_check: bool,
     /// JobSets of the inputs that run, as Kueue started them, except those that are placed by topology.
-    started: Vec<SubmittedJobSet>,
+    started: Vec<Arc<SubmittedJobSet>>,
     /// Resources of the pods that are placed by topology, by node.
     held: BTreeMap<String, BTreeMap<String, i64>>,
     /// Preempted Workloads, by namespace and name.
@@ -308,15 +341,66 @@ struct SubmissionTrial<'a> {
     keys: Vec<Option<WorkloadKey>>,
 }
 
+struct SubmissionTrial<'a> {
+    inputs: &'a AdmissionInputs,
+    has_cluster: bool,
+    /// Whether only the result counts.
+    is_check: bool,
+    progress: Progress,
+}
+
 /// The result of the submission of one JobSet.
 #[derive(Default)]
 struct Attempt {
     verdict: JobSetVerdict,
+    /// The state with its Workload before the trial, and the key.
     before: Option<(QueueState, WorkloadKey)>,
-    started: Option<JobSet>,
+    started: Option<StartedJobSet>,
 }
 
 impl SubmissionTrial<'_> {
+    /// Submits the JobSets that have no verdict yet. With `required`, ends as soon as one of these does not start.
+    fn submit_from(
+        &mut self, mut submissions: Submissions, required: Option<&[bool]>,
+    ) -> Result<Submissions, CannotRun> {
+        for (at, submitted) in self.inputs.scenario.jobsets.iter().enumerate().skip(submissions.verdicts.len()) {
+            if self.inputs.ended.contains(&at) {
+                let (name, namespace) = (submitted.jobset.name.clone(), submitted.jobset.namespace.clone());
+                let verdict = "Finished";
+                submissions.verdicts.push(JobSetVerdict { name, namespace, verdict, ..JobSetVerdict::default() });
+                submissions.attempts.push(None);
+                submissions.started.push(None);
+                self.progress.keys.push(None);
+                continue;
+            }
+            let before = (!self.is_check).then(|| self.progress.clone());
+            let attempt = self.submit(submitted)?;
+            let fails = !attempt.verdict.starts();
+            let failed = before.zip(attempt.before).filter(|_| fails);
+            submissions.attempts.push(failed.map(|(before, (state, key))| FailedAttempt { before, state, key }));
+            submissions.verdicts.push(attempt.verdict);
+            submissions.started.push(attempt.started);
+            if fails && required.is_some_and(|required| required[at]) {
+                break;
+            }
+        }
+        if !self.is_check {
+            submissions.first_verdicts.clone_from(&submissions.verdicts);
+        }
+        submissions.settled = true;
+        if submissions.verdicts.iter().any(|verdict| ["Admitted", "ChecksPending"].contains(&verdict.verdict)) {
+            submissions.settled = settle(&mut self.progress.state);
+            for (at, verdict) in submissions.verdicts.iter_mut().enumerate() {
+                if let Some(key) = self.progress.keys[at] {
+                    self.finish(verdict, key);
+                }
+            }
+        }
+        let progress = std::mem::take(&mut self.progress);
+        (submissions.keys, submissions.state) = (progress.keys, progress.state);
+        Ok(submissions)
+    }
+
     fn submit(&mut self, submitted: &SubmittedJobSet) -> Result<Attempt, CannotRun> {
         let (jobset, objects) = (&submitted.jobset, &self.inputs.objects);
         let mut attempt = Attempt::default();
@@ -324,7 +408,7 @@ impl SubmissionTrial<'_> {
         result.name.clone_from(&jobset.name);
         result.namespace.clone_from(&jobset.namespace);
         jobset.kueue_queue().unwrap_or_default().clone_into(&mut result.local_queue);
-        self.keys.push(None);
+        self.progress.keys.push(None);
         if !objects.manages(jobset) || objects.cluster_queues.is_empty() && objects.local_queues.is_empty() {
             result.verdict = "Unmanaged";
             self.place(result, submitted.clone())?;
@@ -341,25 +425,27 @@ impl SubmissionTrial<'_> {
                 return Ok(attempt);
             }
         };
-        if let Some(last) = self.keys.last_mut() {
+        if let Some(last) = self.progress.keys.last_mut() {
             *last = Some(key);
         }
-        if let Some(own) = self.state.workload(key) {
-            result.cluster_queue = self.state.cluster_queue(own).unwrap_or_default().to_owned();
+        let state = &mut self.progress.state;
+        if let Some(own) = state.workload(key) {
+            result.cluster_queue = state.cluster_queue(own).unwrap_or_default().to_owned();
             if own.has_active_reservation() && !own.is_evicted() {
                 (result.verdict, result.pod_sets) = ("AlreadyAdmitted", placements(own));
                 return Ok(attempt);
             }
         }
-        let before = (!self.is_check).then(|| self.state.clone());
-        let Some(verdict) = submit(&mut self.state, key) else { return Ok(attempt) };
-        describe(result, &self.state, &verdict);
-        attempt.before = before.map(|state| (state, key));
+        attempt.before = (!self.is_check).then(|| (state.clone(), key));
+        let Some(verdict) = submit(state, key) else { return Ok(attempt) };
+        describe(result, state, &verdict);
         if !verdict.is_admitted() {
             return Ok(attempt);
         }
-        self.released.extend(result.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name)));
-        attempt.started = Some(self.start(&mut attempt.verdict, submitted, &verdict.workload)?);
+        let released = result.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name));
+        self.progress.released.extend(released);
+        let jobset = self.start(&mut attempt.verdict, submitted, &verdict.workload)?;
+        attempt.started = Some(StartedJobSet { jobset, preempted: verdict.preempted });
         Ok(attempt)
     }
 
@@ -371,7 +457,7 @@ impl SubmissionTrial<'_> {
         let started = started_jobset(&submitted.jobset, workload, &flavors, &self.inputs.scenario.decoders);
         if placements(workload).iter().all(|set| !set.domains.is_empty()) {
             for (node, amounts) in sim_engine::kueue_placed_requests(workload) {
-                let sums = self.held.entry(node).or_default();
+                let sums = self.progress.held.entry(node).or_default();
                 for (resource, milli) in amounts {
                     *sums.entry(resource).or_default() += milli;
                 }
@@ -384,7 +470,7 @@ impl SubmissionTrial<'_> {
 
     /// Sets the final state of a JobSet after all were submitted.
     fn finish(&self, result: &mut JobSetVerdict, key: WorkloadKey) {
-        let Some(workload) = self.state.workload(key) else { return };
+        let Some(workload) = self.progress.state.workload(key) else { return };
         let had_quota = ["Admitted", "ChecksPending", "AlreadyAdmitted"].contains(&result.verdict);
         let has_quota = workload.has_reservation() && !workload.is_evicted();
         if had_quota && !has_quota {
@@ -410,22 +496,36 @@ impl SubmissionTrial<'_> {
     /// Returns the key of the JobSet's Workload. A pending one keeps its creation time and its conditions.
     fn key_of(&mut self, jobset: &JobSet) -> Result<WorkloadKey, String> {
         let (scenario, objects) = (&self.inputs.scenario, &self.inputs.objects);
-        let now = whole_seconds(self.state.now);
+        let now = whole_seconds(self.progress.state.now);
         let declared = scenario.objects.iter().filter(|object| object["kind"] == "PriorityClass");
         let classes = PriorityClasses {
             of_workloads: &objects.priority_classes,
             of_pods: &declared.cloned().collect::<Vec<_>>(),
             requires_declared: scenario.requires_listed_classes,
         };
-        let stored = in_order(objects);
-        let existing = stored.iter().position(|w| w.is_of(jobset));
-        if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some()) {
+        let has_workload = objects.workloads.iter().any(|w| w.is_of(jobset));
+        let existing = has_workload.then(|| in_order(objects).iter().position(|w| w.is_of(jobset))).flatten();
+        let new = workload(jobset, &classes, now).map_err(|error| describe_workload_error(&error));
+        if let Some(key) = existing.filter(|key| self.progress.state.workload(*key).is_some()) {
+            self.update(key, jobset, new.ok());
             return Ok(key);
         }
-        let new = workload(jobset, &classes, now).map_err(|error| describe_workload_error(&error))?;
-        let key = self.state.add(new);
-        self.state.job_sets.insert(key, jobset.name.clone());
+        let new = new?;
+        let key = self.progress.state.add(new);
+        self.progress.state.job_sets.insert(key, jobset.name.clone());
         Ok(key)
+    }
+
+    /// Gives a pending Workload the pods, the queue and the priority of the JobSet, as Kueue does after a change of it.
+    fn update(&mut self, key: WorkloadKey, jobset: &JobSet, new: Option<Workload>) {
+        let Some(new) = new else { return };
+        let has_class = jobset.labels.contains_key(KUEUE_PRIORITY_CLASS);
+        self.progress.state.edit(key, |workload| {
+            if !workload.has_reservation() && !workload.is_finished() {
+                (workload.pod_sets, workload.queue) = (new.pod_sets, new.queue);
+                workload.priority = if has_class { new.priority } else { workload.priority };
+            }
+        });
     }
 
     /// Places the pods of the JobSets that run on the nodes.
@@ -434,14 +534,16 @@ impl SubmissionTrial<'_> {
             return Ok(());
         }
         let name = |s: &SubmittedJobSet| format!("{}/{}", s.jobset.namespace, s.jobset.name);
-        let is_released = |s: &SubmittedJobSet| self.released.contains(&name(s));
-        let kept: Vec<SubmittedJobSet> = self.started.iter().filter(|s| !is_released(s)).cloned().collect();
-        let gone = self.started.len() - kept.len();
-        self.started = kept;
-        let jobsets: Vec<SubmittedJobSet> = self.started.iter().cloned().chain([submitted.clone()]).collect();
-        let mut scenario = ScenarioSpec { jobsets, ..self.inputs.scenario.clone() };
-        inputs::occupy(&mut scenario.topology, &self.held);
-        let known = self.released.iter().filter(|name| inputs::release(&mut scenario.topology, name)).count();
+        let is_released = |s: &SubmittedJobSet| self.progress.released.contains(&name(s));
+        let kept: Vec<Arc<SubmittedJobSet>> =
+            self.progress.started.iter().filter(|s| !is_released(s)).cloned().collect();
+        let gone = self.progress.started.len() - kept.len();
+        self.progress.started = kept;
+        let jobsets: Vec<SubmittedJobSet> =
+            self.progress.started.iter().map(|s| (**s).clone()).chain([submitted.clone()]).collect();
+        let mut scenario = ScenarioSpec { jobsets, ..(*self.inputs.scenario).clone() };
+        inputs::occupy(&mut scenario.topology, &self.progress.held);
+        let known = self.progress.released.iter().filter(|name| inputs::release(&mut scenario.topology, name)).count();
         let placed = placement::place(&scenario, self.is_check)?;
         let fits = placed.fitting == placed.tried;
         // Some preempted pods are still on their nodes here, so that a failure proves nothing.
@@ -449,7 +551,7 @@ impl SubmissionTrial<'_> {
             return Ok(());
         }
         if fits {
-            self.started.push(submitted);
+            self.progress.started.push(Arc::new(submitted));
         } else {
             result.cause = Some("node");
         }

@@ -11,7 +11,15 @@ use sim_api::spec::kueue::QueueingStrategy;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::JobSetOutcome;
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
-use sim_kueue::verdict::{Additions, QueueChange, QueueState, Remedy, VerdictKind, smallest_changes, try_admission};
+use sim_kueue::verdict::{
+    Additions, ChangeResult, ChangeTrials, PendingCause, QueueChange, QueueState, Remedy, VerdictKind,
+    smallest_changes, try_admission,
+};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Maximum number of values of one change that are tried one by one, each by a run.
+const VALUES_MAX: u32 = 16;
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,19 +77,17 @@ pub(super) fn pending_admission(trial: &ChangeTrial<'_>, end: SimTime) -> Option
     let (existing, now) = simulation.existing_workloads(end);
     let names = scenario.jobsets.iter().map(|submitted| submitted.jobset.name.clone());
     let state = QueueState {
-        objects: objects.clone(),
-        nodes: kueue_nodes(simulation.cluster(), objects),
-        namespaces: kueue_namespaces(scenario, objects),
+        objects: Arc::new(objects.clone()),
+        nodes: Arc::new(kueue_nodes(simulation.cluster(), objects)),
+        namespaces: Arc::new(kueue_namespaces(scenario, objects)),
         workloads: simulation.workloads().into_iter().chain(existing.into_iter().map(Some)).collect(),
         now,
         job_sets: names.enumerate().collect(),
     };
     let verdict = try_admission(&state, key)?;
     let VerdictKind::Pending(cause) = verdict.kind else { return None };
-    let complete = |changes: &[QueueChange], _| Some(changes.to_vec());
-    let mut remedies = smallest_changes(&state, key, &[Additions::None], &complete);
-    let is_end = |remedy: &Remedy| remedy.changes.iter().any(|change| matches!(change, QueueChange::End { .. }));
-    remedies.retain(|remedy| is_end(remedy) || trial.run(&remedy.changes).is_some());
+    let trials = RunTrials { trial, state: &state, tried: RefCell::default() };
+    let remedies = smallest_changes(&state, key, &[Additions::None], &trials);
     let mut rows = remedy_rows(&state, &remedies);
     rows.extend(strict_order(trial, &state, &remedies));
     Some(PendingAdmission {
@@ -91,6 +97,56 @@ pub(super) fn pending_admission(trial: &ChangeTrial<'_>, end: SimTime) -> Option
         ahead: verdict.ahead.len(),
         smallest_changes: rows,
     })
+}
+
+/// Trials of changes by runs of the scenario from its start on.
+struct RunTrials<'a> {
+    trial: &'a ChangeTrial<'a>,
+    /// The state in which the JobSet is pending.
+    state: &'a QueueState,
+    /// Results of earlier trials.
+    tried: RefCell<Vec<(Vec<QueueChange>, bool)>>,
+}
+
+impl RunTrials<'_> {
+    fn admits(&self, changes: &[QueueChange]) -> bool {
+        if let Some((_, known)) = self.tried.borrow().iter().find(|(tried, _)| tried == changes) {
+            return *known;
+        }
+        let admits = self.trial.run(changes).is_some();
+        self.tried.borrow_mut().push((changes.to_vec(), admits));
+        admits
+    }
+}
+
+impl ChangeTrials for RunTrials<'_> {
+    fn attempt(&self, changes: &[QueueChange], _: Additions) -> ChangeResult {
+        let key = self.trial.jobset.ix();
+        let mut state = self.state.clone();
+        changes.iter().for_each(|change| change.apply(&mut state, key));
+        let Some(verdict) = try_admission(&state, key) else { return ChangeResult::Fails };
+        let has_quota = verdict.is_admitted();
+        // A run cannot end another Workload. Of values that have no size, only those are tried that admit at once.
+        let is_end = changes.iter().any(|change| matches!(change, QueueChange::End { .. }));
+        let is_choice = |change: &QueueChange| {
+            matches!(
+                change,
+                QueueChange::UseQueue { .. } | QueueChange::Priority { .. } | QueueChange::NewPriority { .. }
+            )
+        };
+        let admits =
+            if is_end || !has_quota && changes.iter().any(is_choice) { has_quota } else { self.admits(changes) };
+        if admits {
+            let preempted = if has_quota { verdict.preempted } else { Vec::new() };
+            return ChangeResult::Starts(Remedy { changes: changes.to_vec(), preempted });
+        }
+        let lacks_topology = verdict.kind == VerdictKind::Pending(PendingCause::Topology);
+        if lacks_topology { ChangeResult::LacksTopology } else { ChangeResult::Fails }
+    }
+
+    fn values_max(&self) -> u32 {
+        VALUES_MAX
+    }
 }
 
 /// Returns the strict order of a BestEffortFIFO queue if it would have admitted the JobSet later: smaller ones then

@@ -362,8 +362,14 @@ impl Manager {
         heads
     }
 
+    /// Returns whether Workloads that are not ready keep all others from admission.
+    fn blocks_admission(&self) -> bool {
+        let readiness = self.configuration.wait_for_pods_ready.as_ref();
+        readiness.is_some_and(|config| config.block_admission) && !self.cache.all_ready()
+    }
+
     fn cycle_config<'a>(
-        configuration: &'a KueueConfiguration, cycle: u64, all_ready: bool,
+        configuration: &'a KueueConfiguration, cycle: u64, blocks_admission: bool,
         validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
     ) -> CycleConfig<'a> {
         let readiness = configuration.wait_for_pods_ready.as_ref();
@@ -377,7 +383,7 @@ impl Manager {
             },
             ignores_undeclared: configuration.resources.ignore_undeclared,
             behavior: configuration.behavior,
-            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !all_ready,
+            blocks_admission,
             validate,
         }
     }
@@ -387,8 +393,8 @@ impl Manager {
         let info = self.info(key, self.workloads.get(&key)?)?;
         let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
         let heads = vec![Head { info, is_preemptor: false }];
-        let all_ready = self.cache.all_ready();
-        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        let blocks = self.blocks_admission();
+        let config = Self::cycle_config(&self.configuration, self.cycle, blocks, &validate, now);
         run(heads, &mut self.cache.state.clone(), &config).entries.into_iter().next()
     }
 
@@ -398,10 +404,10 @@ impl Manager {
         self.refresh_usages();
         let heads = self.take_heads();
         self.cycle += 1;
-        let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
+        let (blocks, namespaces) = (self.blocks_admission(), &self.namespaces);
         let validate =
             |info: &Info, queue: &ClusterQueue| mismatch_message(namespaces, &info.workload.namespace, queue);
-        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        let config = Self::cycle_config(&self.configuration, self.cycle, blocks, &validate, now);
         run(heads, &mut self.cache.state, &config)
     }
 

@@ -2,11 +2,9 @@
 
 use super::change::QueueChange;
 use super::state::QueueState;
-use super::trial::{AdmissionVerdict, PreemptedWorkload, try_admission};
+use super::trial::PreemptedWorkload;
 use crate::workload::WorkloadKey;
-
-/// Largest number of values that are tried one by one.
-const TRIED_ONE_BY_ONE: i64 = 16;
+use std::ops::RangeInclusive;
 
 /// Changes that admit the Workload together.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,15 +21,32 @@ pub enum Additions {
     Cordon,
 }
 
-/// Tries changes, with which the Workload has quota, end to end. Returns them, with additions, or `None` if the JobSet
-/// does not start with them.
-pub type Completion<'a> = dyn Fn(&[QueueChange], Additions) -> Option<Vec<QueueChange>> + 'a;
+/// The result of a trial of changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeResult {
+    /// The JobSet starts with the changes, and with additions if they are needed.
+    Starts(Remedy),
+    /// The Workload would have quota, but its pods find no topology domain.
+    LacksTopology,
+    Fails,
+}
 
-/// A state in which a Workload is pending.
+/// Trials of changes. One definition decides whether a change admits a JobSet: the inputs with the change are read and
+/// submitted again from the start. A larger amount that admits it does not imply that a smaller one does not, nor the
+/// other way round, because JobSets that are submitted earlier use the change as well.
+pub trait ChangeTrials {
+    /// Tries changes together.
+    fn attempt(&self, changes: &[QueueChange], additions: Additions) -> ChangeResult;
+
+    /// Maximum number of values of one change that are tried one by one.
+    fn values_max(&self) -> u32;
+}
+
+/// A state in which a Workload is pending. It gives the values that are tried.
 pub(super) struct PendingCase<'a> {
     pub state: &'a QueueState,
     pub key: WorkloadKey,
-    pub complete: &'a Completion<'a>,
+    pub trials: &'a dyn ChangeTrials,
     pub additions: Additions,
 }
 
@@ -43,29 +58,37 @@ impl PendingCase<'_> {
         state
     }
 
-    /// Tries the changes in the queues.
-    pub fn verdict(&self, changes: &[QueueChange]) -> Option<AdmissionVerdict> {
-        try_admission(&self.with(changes), self.key)
+    pub fn attempt(&self, changes: &[QueueChange]) -> ChangeResult {
+        self.trials.attempt(changes, self.additions)
     }
 
     /// Returns the changes, with additions, as a remedy if the JobSet starts with them.
     pub fn remedy(&self, changes: &[QueueChange]) -> Option<Remedy> {
-        let verdict = self.verdict(changes).filter(AdmissionVerdict::is_admitted)?;
-        let changes = (self.complete)(changes, self.additions)?;
-        Some(Remedy { changes, preempted: verdict.preempted })
+        match self.attempt(changes) {
+            ChangeResult::Starts(remedy) => Some(remedy),
+            ChangeResult::LacksTopology | ChangeResult::Fails => None,
+        }
     }
 
-    /// Returns the remedy with the smallest number in `1..=most`, and the number. Beyond a few numbers, larger ones are
-    /// supposed to admit the Workload as well.
+    /// Returns the remedy with the smallest number in `1..=most`, and the number.
     pub fn smallest(&self, most: i64, changes: impl Fn(i64) -> Vec<QueueChange>) -> Option<(i64, Remedy)> {
-        if most <= TRIED_ONE_BY_ONE {
-            return (1..=most).find_map(|number| Some((number, self.remedy(&changes(number))?)));
+        self.smallest_of(1..=most, |number| self.remedy(&changes(number)))
+    }
+
+    /// Returns the smallest number with a remedy, and the remedy. Of more than [`ChangeTrials::values_max`] numbers,
+    /// those above one that has a remedy are supposed to have one as well.
+    pub fn smallest_of(
+        &self, numbers: RangeInclusive<i64>, remedy: impl Fn(i64) -> Option<Remedy>,
+    ) -> Option<(i64, Remedy)> {
+        let (first, last) = numbers.clone().into_inner();
+        if last.saturating_sub(first) < i64::from(self.trials.values_max()) {
+            return numbers.into_iter().find_map(|number| Some((number, remedy(number)?)));
         }
-        let (mut low, mut high, mut best) = (0, most, self.remedy(&changes(most))?);
+        let (mut low, mut high, mut best) = (first - 1, last, remedy(last)?);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match self.remedy(&changes(middle)) {
-                Some(remedy) => (high, best) = (middle, remedy),
+            match remedy(middle) {
+                Some(smaller) => (high, best) = (middle, smaller),
                 None => low = middle,
             }
         }

@@ -8,6 +8,7 @@ use crate::workload::{Workload, WorkloadKey};
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::kueue::{KueueObjects, QueueingStrategy, ResourceQuota, StopPolicy, WorkloadPriorityClass};
 use sim_api::spec::{TaintSpec, TolerationSpec};
+use std::sync::Arc;
 
 /// One change. The texts of all changes are imperative sentences without a period.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +127,41 @@ impl QueueChange {
         }
     }
 
+    /// Returns whether the change edits only the JobSet. JobSets that are submitted earlier then get the same results.
+    pub fn is_of_jobset(&self) -> bool {
+        match self {
+            QueueChange::Replicas { .. }
+            | QueueChange::Pods { .. }
+            | QueueChange::Toleration { .. }
+            | QueueChange::NodeSelector { .. }
+            | QueueChange::Priority { .. }
+            | QueueChange::UseQueue { .. }
+            | QueueChange::TopologyLevel { .. }
+            | QueueChange::Slices { .. } => true,
+            QueueChange::NominalQuota { .. }
+            | QueueChange::BorrowingLimit { .. }
+            | QueueChange::NewPriority { .. }
+            | QueueChange::End { .. }
+            | QueueChange::ResumeLocalQueue { .. }
+            | QueueChange::ResumeClusterQueue { .. }
+            | QueueChange::Strategy { .. }
+            | QueueChange::Cordon { .. }
+            | QueueChange::FreeNodes { .. } => false,
+        }
+    }
+
+    /// Returns whether the change edits the objects of Kueue and nothing else.
+    pub fn is_of_objects(&self) -> bool {
+        matches!(
+            self,
+            QueueChange::NominalQuota { .. }
+                | QueueChange::BorrowingLimit { .. }
+                | QueueChange::ResumeLocalQueue { .. }
+                | QueueChange::ResumeClusterQueue { .. }
+                | QueueChange::Strategy { .. }
+        )
+    }
+
     /// Applies the change to the objects of Kueue; other changes have no effect.
     pub fn apply_to_objects(&self, objects: &mut KueueObjects) {
         match self {
@@ -162,9 +198,12 @@ impl QueueChange {
             _ => {}
         }
     }
+
     /// Applies the change to a state.
     pub fn apply(&self, state: &mut QueueState, key: WorkloadKey) {
-        self.apply_to_objects(&mut state.objects);
+        if self.is_of_objects() || matches!(self, QueueChange::NewPriority { .. }) {
+            self.apply_to_objects(Arc::make_mut(&mut state.objects));
+        }
         match self {
             QueueChange::NominalQuota { .. }
             | QueueChange::BorrowingLimit { .. }
@@ -185,11 +224,12 @@ impl QueueChange {
             QueueChange::End { key: other, .. } => state.workloads[*other] = None,
             QueueChange::UseQueue { local_queue } => state.edit(key, |w| w.queue.clone_from(local_queue)),
             QueueChange::Cordon { nodes, .. } => {
-                let cordoned = state.nodes.iter_mut().filter(|node| nodes.contains(&node.name));
+                let cordoned = Arc::make_mut(&mut state.nodes).iter_mut().filter(|node| nodes.contains(&node.name));
                 cordoned.for_each(|node| node.is_unschedulable = true);
             }
             QueueChange::FreeNodes { like, count, .. } => {
-                state.nodes.extend((0..*count).map(|number| copy_of(like, number)));
+                let added = (0..*count).map(|number| copy_of(like, number));
+                Arc::make_mut(&mut state.nodes).extend(added);
             }
             QueueChange::TopologyLevel { pod_set, to, .. } => state.edit(key, |w| {
                 edit_pod_sets(w, pod_set, |set| {

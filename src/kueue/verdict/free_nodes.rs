@@ -86,7 +86,7 @@ pub(super) fn requested_domains(case: &PendingCase) -> Vec<NodeDomain> {
     };
     let mut domains: BTreeMap<&str, (Option<&TasNode>, Vec<&TasNode>)> = BTreeMap::new();
     let amounts = |node: &TasNode| node.allocatable.values().copied().collect::<Vec<i64>>();
-    for node in &case.state.nodes {
+    for node in case.state.nodes.iter() {
         let value = if level.is_empty() { Some("") } else { node.labels.get(&level).map(String::as_str) };
         let Some(value) = value else { continue };
         let (like, nodes) = domains.entry(value).or_default();

@@ -1,7 +1,8 @@
 //! Whether a Workload is admitted in a state of the queues, and the smallest changes that would admit it.
 //!
-//! Every answer is a trial: the scheduling cycles of [`Manager`](crate::control::Manager) run on a copy of the state
-//! until the queues rest. A change is reported only if the trial with it admits the Workload.
+//! A verdict is a trial: the scheduling cycles of [`Manager`](crate::control::Manager) run on a copy of the state until
+//! the queues rest. A change is reported only if the inputs with it, submitted again from the start, admit the Workload
+//! ([`ChangeTrials`]).
 
 mod case;
 mod change;
@@ -15,7 +16,7 @@ mod waiting;
 
 use crate::workload::WorkloadKey;
 use case::PendingCase;
-pub use case::{Additions, Completion, Remedy};
+pub use case::{Additions, ChangeResult, ChangeTrials, Remedy};
 pub use change::{NEW_CLASS, QueueChange};
 pub use forecast::{ForecastWait, RunTimes, forecast_wait};
 pub use free_nodes::NodeDomain;
@@ -26,14 +27,14 @@ pub use trial::{
     settle, submit, try_admission,
 };
 
-/// Returns changes that would admit the Workload, each the smallest of its kind. They were tried one by one, and
-/// `complete` tries those end to end with which the Workload has quota. Each kind is tried with each of `additions`.
+/// Returns changes that would admit the Workload, each the smallest of its kind. Each kind is tried with each of
+/// `additions`.
 pub fn smallest_changes(
-    state: &QueueState, key: WorkloadKey, additions: &[Additions], complete: &Completion<'_>,
+    state: &QueueState, key: WorkloadKey, additions: &[Additions], trials: &dyn ChangeTrials,
 ) -> Vec<Remedy> {
     let mut remedies = Vec::new();
     for additions in additions.iter().copied() {
-        let case = PendingCase { state, key, complete, additions };
+        let case = PendingCase { state, key, trials, additions };
         remedies.extend(waiting::resumed_queues(&case));
         remedies.extend(pod_sets::smaller(&case));
         remedies.extend(pod_sets::other_constraints(&case));
@@ -50,11 +51,11 @@ pub fn smallest_changes(
 /// Returns changes with which the pods of a Workload fit on the nodes, in a state in which it gets quota. `domains`
 /// are those in which more free nodes are tried.
 pub fn node_changes(
-    state: &QueueState, key: WorkloadKey, domains: &[NodeDomain], additions: &[Additions], complete: &Completion<'_>,
+    state: &QueueState, key: WorkloadKey, domains: &[NodeDomain], additions: &[Additions], trials: &dyn ChangeTrials,
 ) -> Vec<Remedy> {
     let mut remedies = Vec::new();
     for additions in additions.iter().copied() {
-        let case = PendingCase { state, key, complete, additions };
+        let case = PendingCase { state, key, trials, additions };
         if let Some(remedy) = case.remedy(&[]).filter(|remedy| !remedy.changes.is_empty()) {
             // All other kinds would contain a part of these additions.
             remedies.push(remedy);

@@ -1,14 +1,18 @@
 //! More quota for the ClusterQueue of a Workload.
 
-use super::case::{PendingCase, Remedy};
+use super::case::{ChangeResult, PendingCase, Remedy};
 use super::change::QueueChange;
 use super::free_nodes;
-use super::trial::{PendingCause, VerdictKind, run_trial};
+use super::state::QueueState;
+use super::trial::run_trial;
 use crate::amount::Amount;
+use crate::control::Manager;
 use crate::flavors::affinity::untolerated_taint;
 use crate::requests::{FlavorResource, Name, Requests};
 use crate::snapshot::Snapshot;
+use crate::workload::info::QueueIndex;
 use crate::workload::{Info, PodSetRequests, WorkloadKey};
+use std::collections::BTreeMap;
 
 /// Maximum number of combinations of flavors that are examined.
 const COMBINATIONS_MAX: usize = 64;
@@ -46,6 +50,10 @@ struct FlavorRequests {
     snapshot: Snapshot,
     /// Requests of all pods by resource group, with the flavors whose taints the pods tolerate.
     groups: Vec<(Requests, Vec<Name>)>,
+    /// Divisor of all amounts, by resource.
+    steps: BTreeMap<Name, i64>,
+    /// Whether decisions depend on ratios of amounts.
+    has_ratios: bool,
 }
 
 /// A resource in a flavor and the missing amount.
@@ -80,7 +88,9 @@ impl FlavorRequests {
             (requests, flavors.map(|flavor| Name::from(flavor.name.as_str())).collect())
         });
         let groups: Vec<(Requests, Vec<Name>)> = groups.filter(|(requests, _)| !requests.is_empty()).collect();
-        Some(FlavorRequests { cluster_queue: spec.name.clone(), queue, groups, snapshot })
+        let steps = steps(case.state, &manager, queue);
+        let has_ratios = manager.configuration.fair_sharing.is_some();
+        Some(FlavorRequests { cluster_queue: spec.name.clone(), queue, snapshot, groups, steps, has_ratios })
     }
 
     /// Returns one flavor per group, in all combinations.
@@ -125,11 +135,9 @@ impl FlavorRequests {
         shortages.iter().filter(|shortage| shortage.missing > Amount::ZERO).map(increase).collect()
     }
 
-    /// Returns the smallest increases with which the Workload gets these flavors. Each trial gives the amount that is
-    /// still missing after other Workloads have taken their part.
-    fn smallest_increase(
-        &self, case: &PendingCase, flavors: &[Name], field: QuotaField,
-    ) -> Option<(Vec<QuotaShortage>, Remedy)> {
+    /// Returns increases with which the Workload probably gets these flavors. Each trial gives the amount that is still
+    /// missing after other Workloads have taken their part.
+    fn increases_to_try(&self, case: &PendingCase, flavors: &[Name], field: QuotaField) -> Option<Vec<QuotaShortage>> {
         let mut amounts: Vec<QuotaShortage> = Vec::new();
         let mut unchanged: Option<Vec<QuotaShortage>> = None;
         for _ in 0..INCREASES_MAX {
@@ -159,40 +167,92 @@ impl FlavorRequests {
             // A larger borrowing limit has no effect if the cohort has nothing left.
             unchanged = (field == QuotaField::BorrowingLimit).then_some(missing);
         }
-        if amounts.is_empty() {
-            return None;
-        }
+        (!amounts.is_empty()).then_some(amounts)
+    }
+
+    /// Returns the smallest increases with which the Workload gets these flavors: none of them can be smaller if the
+    /// others stay.
+    fn smallest_increase(
+        &self, case: &PendingCase, flavors: &[Name], field: QuotaField,
+    ) -> Option<(Vec<QuotaShortage>, Remedy)> {
+        let mut amounts = self.increases_to_try(case, flavors, field)?;
         let mut remedy = self.remedy(case, &self.increases(&amounts, field))?;
-        for at in 0..amounts.len() {
-            let with = |by: i64| {
-                let mut tried = amounts.clone();
-                tried[at].missing = Amount(by);
-                self.increases(&tried, field)
-            };
-            // Preemption may do with less.
-            let most = amounts[at].missing.0 - 1;
-            if let Some(smaller) = self.remedy(case, &with(most)) {
-                remedy = smaller;
-                let (mut low, mut high) = (-1, most);
-                while high - low > 1 {
-                    let middle = low + (high - low) / 2;
-                    match self.remedy(case, &with(middle)) {
-                        Some(smaller) => (high, remedy) = (middle, smaller),
-                        None => low = middle,
-                    }
-                }
-                amounts[at].missing = Amount(high);
-            }
+        while let Some((at, (amount, smaller))) =
+            (0..amounts.len()).find_map(|at| Some((at, self.smaller(case, &amounts, at, field, &remedy)?)))
+        {
+            amounts[at].missing = amount;
+            remedy = smaller;
         }
         (!remedy.changes.is_empty()).then_some((amounts, remedy))
     }
 
+    /// Returns the smallest value of one of the amounts below its present one, in a remedy with no more changes.
+    fn smaller(
+        &self, case: &PendingCase, amounts: &[QuotaShortage], at: usize, field: QuotaField, remedy: &Remedy,
+    ) -> Option<(Amount, Remedy)> {
+        let with = |by: i64| {
+            let mut tried = amounts.to_vec();
+            tried[at].missing = Amount(by);
+            let found = self.remedy(case, &self.increases(&tried, field))?;
+            (found.changes.len() <= remedy.changes.len()).then_some(found)
+        };
+        let step = self.steps.get(&amounts[at].fr.resource).copied().unwrap_or(1).max(1);
+        let most = (amounts[at].missing.0 - 1).div_euclid(step);
+        let (number, mut found) = case.smallest_of(0..=most, |number| with(number * step))?;
+        let mut high = number * step;
+        if self.has_ratios {
+            let mut low = high - step;
+            while high - low.max(-1) > 1 {
+                let middle = low.max(-1) + (high - low.max(-1)) / 2;
+                match with(middle) {
+                    Some(smaller) => (high, found) = (middle, smaller),
+                    None => low = middle,
+                }
+            }
+        }
+        Some((Amount(high), found))
+    }
+
     /// Tries increases. If topology is then the only restriction, free nodes are added.
     fn remedy(&self, case: &PendingCase, changes: &[QueueChange]) -> Option<Remedy> {
-        let verdict = case.verdict(changes)?;
-        if verdict.kind == VerdictKind::Pending(PendingCause::Topology) {
-            return free_nodes::more_nodes(case, changes, &free_nodes::requested_domains(case));
+        match case.attempt(changes) {
+            ChangeResult::Starts(remedy) => Some(remedy),
+            ChangeResult::LacksTopology => free_nodes::more_nodes(case, changes, &free_nodes::requested_domains(case)),
+            ChangeResult::Fails => None,
         }
-        if verdict.is_admitted() { case.remedy(changes) } else { None }
     }
+}
+
+/// Returns a divisor of all amounts in the tree of a ClusterQueue, by resource. Kueue compares sums of them, so that
+/// its decisions change only at multiples of the divisor.
+fn steps(state: &QueueState, manager: &Manager, queue: QueueIndex) -> BTreeMap<Name, i64> {
+    let mut steps: BTreeMap<Name, i64> = BTreeMap::new();
+    let mut add = |resource: &Name, amount: Amount| {
+        if amount != Amount::UNLIMITED {
+            let step = steps.entry(resource.clone()).or_default();
+            *step = gcd(*step, amount.0.saturating_abs());
+        }
+    };
+    let tree = &manager.cache.state.tree;
+    let root = tree.root(queue);
+    for node in (0..tree.nodes.len()).filter(|node| tree.root(*node) == root) {
+        for (fr, quota) in tree.nodes[node].quotas.iter() {
+            let limits = [Some(quota.nominal), quota.borrowing_limit, quota.lending_limit];
+            limits.into_iter().flatten().for_each(|amount| add(&fr.resource, amount));
+        }
+    }
+    let (resources, pods) = (&manager.configuration.resources, Name::from("pods"));
+    for (key, workload) in state.workloads.iter().enumerate() {
+        let Some(workload) = workload else { continue };
+        let Some(index) = manager.queue_of(workload).filter(|index| tree.root(*index) == root) else { continue };
+        for pod_set in Info::new(key, workload.clone(), index, resources).requests {
+            pod_set.requests.iter().for_each(|(resource, amount)| add(resource, amount));
+            add(&pods, Amount(i64::from(pod_set.count)));
+        }
+    }
+    steps
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

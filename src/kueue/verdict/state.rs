@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
 pub struct QueueState {
-    pub objects: KueueObjects,
-    pub nodes: Vec<TasNode>,
+    pub objects: Arc<KueueObjects>,
+    pub nodes: Arc<Vec<TasNode>>,
     /// Labels of namespaces.
-    pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    pub namespaces: Arc<BTreeMap<String, BTreeMap<String, String>>>,
     /// Workloads in order of creation. The index is the key; `None` is no longer there.
     pub workloads: Vec<Option<Arc<Workload>>>,
     pub now: SimTime,
@@ -26,7 +26,7 @@ impl QueueState {
     /// Returns the queues and the cache with all Workloads.
     pub fn manager(&self) -> Manager {
         let topology = TopologySnapshot::new(&self.objects, &self.nodes);
-        let mut manager = Manager::new(&self.objects, topology, self.namespaces.clone());
+        let mut manager = Manager::new(&self.objects, topology, (*self.namespaces).clone());
         for (key, workload) in self.workloads.iter().enumerate() {
             if let Some(workload) = workload {
                 manager.workload_changed(key, workload.clone(), self.now);
@@ -45,6 +45,13 @@ impl QueueState {
         let workload = self.workload(key).map_or(String::new(), |w| format!("{}/{}", w.namespace, w.name));
         let owner = self.job_sets.get(&key).map_or(String::new(), |name| format!(" of JobSet {name}"));
         format!("Workload {workload}{owner}")
+    }
+
+    /// Returns the key of the Workload of a name.
+    pub fn key_of(&self, namespace: &str, name: &str) -> Option<WorkloadKey> {
+        let is_named =
+            |w: &Option<Arc<Workload>>| w.as_ref().is_some_and(|w| w.namespace == namespace && w.name == name);
+        self.workloads.iter().position(is_named)
     }
 
     /// Adds a Workload and returns its key.

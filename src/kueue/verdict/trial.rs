@@ -183,6 +183,8 @@ pub(super) struct AdmissionTrial {
     pub preempted: Vec<PreemptedWorkload>,
     /// Number of cycles without progress after which the queues only repeat themselves.
     patience: usize,
+    /// Whether a cycle has changed the usage of quota.
+    has_changed: bool,
 }
 
 impl AdmissionTrial {
@@ -192,7 +194,14 @@ impl AdmissionTrial {
         let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
         let pod_sets = state.workloads.iter().flatten().map(|w| w.pod_sets.len()).max().unwrap_or(0);
         let patience = 2 + 2 * flavors * pod_sets.max(1);
-        AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new(), patience }
+        AdmissionTrial {
+            manager: state.manager(),
+            now: state.now,
+            key,
+            preempted: Vec::new(),
+            patience,
+            has_changed: false,
+        }
     }
 
     /// Runs until the Workload has quota or the queues rest. Returns false if they do not.
@@ -233,9 +242,11 @@ impl AdmissionTrial {
                 }
             }
             if self.has_quota() {
+                self.has_changed = true;
                 return;
             }
             progress.note(has_changed, self.manager.active_len());
+            self.has_changed |= has_changed;
         }
     }
 
@@ -309,6 +320,51 @@ impl AdmissionTrial {
         };
         (0..state.workloads.len()).filter(is_new).collect()
     }
+}
+
+/// Tries a Workload in one queue after the other, as long as nothing else can change.
+pub(super) struct QueueProbe<'a> {
+    state: &'a QueueState,
+    key: WorkloadKey,
+    workload: Arc<Workload>,
+    /// The queues without the Workload after their cycles; `None` if other Workloads are admitted or preempted in them.
+    resting: Option<AdmissionTrial>,
+}
+
+impl<'a> QueueProbe<'a> {
+    /// Returns `None` if there is no such Workload.
+    pub fn new(state: &'a QueueState, key: WorkloadKey) -> Option<QueueProbe<'a>> {
+        let workload = state.workload(key)?.clone();
+        Some(QueueProbe { state, key, workload, resting: resting(state, key) })
+    }
+
+    /// Returns whether the Workload is certainly not admitted in a LocalQueue: it is not, and no other Workload changes
+    /// while it is tried.
+    pub fn rejects(&mut self, local_queue: &str) -> bool {
+        let Some(trial) = &mut self.resting else { return false };
+        let mut workload = (*self.workload).clone();
+        local_queue.clone_into(&mut workload.queue);
+        trial.manager.workload_changed(self.key, Arc::new(workload), trial.now);
+        trial.run_cycles();
+        trial.manager.workload_deleted(self.key, trial.now);
+        trial.manager.take_wakes();
+        if trial.has_changed || trial.manager.active_len() > 0 {
+            self.resting = resting(self.state, self.key);
+            return false;
+        }
+        true
+    }
+}
+
+/// Returns the queues without a Workload after their cycles, or `None` if these change anything.
+fn resting(state: &QueueState, key: WorkloadKey) -> Option<AdmissionTrial> {
+    let mut others = state.clone();
+    others.workloads[key] = None;
+    let is_evicted = |w: &Arc<Workload>| w.is_evicted() && w.has_reservation();
+    let mut trial = AdmissionTrial::new(&others, Some(key));
+    trial.run_cycles();
+    let rests = !trial.has_changed && trial.manager.active_len() == 0;
+    (rests && !others.workloads.iter().flatten().any(is_evicted)).then_some(trial)
 }
 
 impl AdmissionVerdict {

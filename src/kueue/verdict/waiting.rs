@@ -2,14 +2,18 @@
 
 use super::case::{PendingCase, Remedy};
 use super::change::QueueChange;
+use super::trial::QueueProbe;
 use crate::requests::FlavorAmounts;
 use crate::workload::{Info, Workload, WorkloadKey};
-use sim_api::spec::kueue::{QueueingStrategy, StopPolicy};
+use sim_api::spec::kueue::{LocalQueue, QueueingStrategy, StopPolicy};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of Workloads whose end is tried one by one.
 const ENDS_MAX: usize = 100;
+/// Maximum number of other queues in which the Workload is tried alone, and with all others.
+const PROBES_MAX: usize = 4_096;
+const QUEUES_MAX: usize = 100;
 /// Maximum number of priorities that are tried.
 const PRIORITIES_MAX: usize = 16;
 
@@ -63,14 +67,18 @@ pub(super) fn other_strategy(case: &PendingCase) -> Option<Remedy> {
     case.remedy(&[QueueChange::Strategy { cluster_queue: name.to_owned(), strategy }])
 }
 
-/// Returns the first other LocalQueue of the namespace that admits the Workload.
+/// Returns the first other LocalQueue of the namespace that admits the Workload. Where the other Workloads rest, an
+/// attempt costs the same for any number of queues.
 pub(super) fn other_queue(case: &PendingCase) -> Option<Remedy> {
     let workload = case.state.workload(case.key)?;
     let current = case.state.cluster_queue(workload);
     let queues = case.state.objects.local_queues.iter();
-    let mut others =
+    let others =
         queues.filter(|queue| queue.namespace == workload.namespace && Some(queue.cluster_queue.as_str()) != current);
-    others.find_map(|queue| case.remedy(&[QueueChange::UseQueue { local_queue: queue.name.clone() }]))
+    let mut probe = QueueProbe::new(case.state, case.key)?;
+    let is_likely = |queue: &&LocalQueue| !probe.rejects(&queue.name);
+    let mut likely = others.take(PROBES_MAX).filter(is_likely).take(QUEUES_MAX);
+    likely.find_map(|queue| case.remedy(&[QueueChange::UseQueue { local_queue: queue.name.clone() }]))
 }
 
 /// Returns the Workload whose end alone admits this one, of those the one with the least quota, or else the smallest

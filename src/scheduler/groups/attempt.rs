@@ -1,10 +1,11 @@
 //! Scheduling of pod groups (`schedule_one_podgroup.go` of 1.36): all pods of a group on one snapshot, in each
 //! placement that its topology key permits.
 
+use crate::cluster::{Cluster, RestrictedCluster};
 use crate::decision::{Decision, schedule_without_preemption};
 use crate::plugins::node_resources_fit::score_placement;
 use crate::plugins::pod_group_pods_count::normalize_counts;
-use crate::{cluster::Cluster, groups::PodGroup, index::NodeIndex, pod::PodView, profile::Profile};
+use crate::{groups::PodGroup, index::NodeIndex, pod::PodView, profile::Profile};
 use std::collections::BTreeMap;
 
 const UNSCHEDULABLE: &str = "pod group is unschedulable";
@@ -107,8 +108,9 @@ impl GroupAttempt<'_> {
     /// Simulates the group in each placement.
     pub fn run(&self, cluster: &Cluster) -> GroupResult {
         let mut next_start = self.start;
+        let mut restricted = RestrictedCluster::new(cluster);
         let placements = self.placements(cluster).into_iter().map(|(domain, nodes)| {
-            let found = self.assign(cluster.restricted_to(&nodes), &mut next_start);
+            let found = self.assign(restricted.restrict_to(&nodes), &mut next_start);
             let assignment: Vec<Option<NodeIndex>> =
                 found.assignment.iter().map(|node| node.map(|node| nodes[node])).collect();
             let assigned = self.pods.iter().zip(&assignment).filter(|(_, node)| node.is_some()).map(|(pod, _)| pod);
@@ -145,13 +147,13 @@ impl GroupAttempt<'_> {
     }
 
     /// Schedules the pods one after another. The group is feasible if the gang is large enough after one of them.
-    fn assign(&self, mut cluster: Cluster, start: &mut usize) -> Placement {
+    fn assign(&self, cluster: &mut Cluster, start: &mut usize) -> Placement {
         let mut found = Placement::default();
         let mut scheduled = self.scheduled.len();
         let has_placements = self.is_topology_aware && self.group.topology_key.is_some();
         let ineligible = if has_placements { BY_PLACEMENT } else { AS_A_WHOLE };
         for (at, pod) in self.pods.iter().enumerate() {
-            let (node, message) = match schedule_without_preemption(&cluster, pod, self.profile, *start, ineligible) {
+            let (node, message) = match schedule_without_preemption(cluster, pod, self.profile, *start, ineligible) {
                 Decision::Scheduled(nodes) => {
                     *start = nodes.next_start;
                     let (best, tie) = (nodes.best(), self.ties.get(at).copied().unwrap_or(0));

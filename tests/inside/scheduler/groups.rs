@@ -1,5 +1,6 @@
 //! Tests of pod groups: the choice of a placement, and the victims of a group.
 
+use crate::cluster::RestrictedCluster;
 use crate::groups::attempt::{GroupAttempt, GroupResult};
 use crate::groups::preemption::preempt_for_group;
 use crate::labels::LabelSelector;
@@ -114,4 +115,41 @@ fn pods_of_groups_are_spared_before_other_pods_and_budgets_count_up_to_the_first
     }
     let never = victims(&[("a", false), ("b", false)], none(), |pod| pod.may_preempt = false);
     assert_eq!(never, Err("not eligible due to preemptionPolicy=Never.".to_owned()));
+}
+
+#[test]
+fn a_restricted_cluster_does_not_depend_on_what_was_tried_before() {
+    let mut whole = cluster(&[("a", "4"), ("b", "4"), ("a", "8"), ("b", "8")]);
+    let mut apart = pod(&mut whole, "apart", "1", 0);
+    let anti = json!({"metadata": {"namespace": "ns", "name": "anti", "labels": {"app": "anti"}}, "spec": {
+        "containers": [{"name": "c"}],
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "rack", "labelSelector": {"matchLabels": {"app": "anti"}}}]}},
+    }});
+    let anti = PodView::read(&anti, &mut whole.columns);
+    for node in 0..4 {
+        whole.add_pod(node, anti.clone());
+    }
+    for (node, name) in [(3, "first"), (0, "second"), (1, "third")] {
+        name.clone_into(&mut apart.name);
+        whole.nominated.push((node, apart.clone()));
+    }
+    let mut restricted = RestrictedCluster::new(&whole);
+    for nodes in [[0, 2], [3, 1], [2, 0]] {
+        let cluster = restricted.restrict_to(&nodes);
+        assert_eq!(format!("{cluster:?}"), format!("{:?}", whole.restricted_to(&nodes)));
+        let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, nodes.map(|node| format!("n{node}")));
+        let nominated: Vec<(usize, &str)> =
+            cluster.nominated.iter().map(|(row, pod)| (*row, pod.name.as_str())).collect();
+        let expected = if nodes == [3, 1] {
+            vec![(0, "first"), (1, "third")]
+        } else {
+            vec![(usize::from(nodes[0] == 2), "second")]
+        };
+        assert_eq!(nominated, expected);
+        assert_eq!(cluster.with_terms.len(), 2);
+        cluster.add_pod(1, anti.clone());
+        cluster.nominated.clear();
+    }
 }
