@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, Once};
 const SEEDS: u64 = 200;
 const SEEDS_OF_A_QUICK_RUN: u64 = 30;
 /// Time limit for a seed. A run of a few dozen pods that takes longer makes no progress.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);
 
 #[test]
 fn drawn_cases_end_with_an_explained_reason() {
