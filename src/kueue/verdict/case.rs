@@ -2,7 +2,7 @@
 
 use super::change::QueueChange;
 use super::state::QueueState;
-use super::trial::PreemptedWorkload;
+use super::trial::{PreemptedWorkload, try_admission};
 use crate::workload::WorkloadKey;
 use std::ops::RangeInclusive;
 
@@ -56,6 +56,12 @@ impl PendingCase<'_> {
         let mut state = self.state.clone();
         changes.iter().for_each(|change| change.apply(&mut state, self.key));
         state
+    }
+
+    /// Returns whether the Workload gets quota if the changes are made now. It costs one trial for any number of
+    /// JobSets, and selects among changes that have no size before they are tried from the start.
+    pub fn is_likely(&self, changes: &[QueueChange]) -> bool {
+        try_admission(&self.with(changes), self.key).is_some_and(|verdict| verdict.is_admitted())
     }
 
     pub fn attempt(&self, changes: &[QueueChange]) -> ChangeResult {

@@ -86,7 +86,10 @@ pub(super) fn other_queue(case: &PendingCase) -> Option<Remedy> {
 pub(super) fn ended_workloads(case: &PendingCase) -> Option<Remedy> {
     let mut candidates: Vec<(FlavorAmounts, QueueChange)> = all_others(case).collect();
     candidates.sort_by_key(|(usage, _)| usage.values().map(|amount| amount.0).max());
-    let single = |(_, change): &(FlavorAmounts, QueueChange)| case.remedy(std::slice::from_ref(change));
+    let single = |(_, change): &(FlavorAmounts, QueueChange)| {
+        let change = std::slice::from_ref(change);
+        if case.is_likely(change) { case.remedy(change) } else { None }
+    };
     if let Some(remedy) = candidates.iter().take(ENDS_MAX).find_map(single) {
         return Some(remedy);
     }
