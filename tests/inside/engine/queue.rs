@@ -12,7 +12,9 @@ fn any_delay() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(32, 256) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: cases(32, 256) as u32, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn events_leave_by_time_then_class_then_sequence(

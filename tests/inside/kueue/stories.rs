@@ -311,7 +311,9 @@ fn check_preemption(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_quota_is_exceeded_anywhere_in_the_tree(shape in shape(false)) {

@@ -200,7 +200,9 @@ fn check_scores(cluster: &Cluster, pod: &PodView, scored: &ScoredNodes) -> Resul
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn victims_equal_those_of_a_brute_force_evaluation(

@@ -147,9 +147,8 @@ fn kueue_objects(files: &mut Files) -> Option<&mut Vec<Value>> {
 fn add_unused_kueue_objects(files: &mut Files) -> bool {
     let Some(objects) = kueue_objects(files) else { return false };
     let metadata = json!({"name": "unused"});
-    let named = |kind: &str, spec: Value| {
-        json!({"apiVersion": V1BETA2, "kind": kind, "metadata": metadata, "spec": spec})
-    };
+    let named =
+        |kind: &str, spec: Value| json!({"apiVersion": V1BETA2, "kind": kind, "metadata": metadata, "spec": spec});
     let quota = json!({"name": "example.com/accelerator", "nominalQuota": 64});
     let groups = json!([{"coveredResources": ["example.com/accelerator"],
         "flavors": [{"name": "unused", "resources": [quota]}]}]);

@@ -148,7 +148,9 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn an_assignment_is_found_if_and_only_if_one_exists(
