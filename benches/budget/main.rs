@@ -51,9 +51,6 @@ fn main() -> ExitCode {
         trial: options.trial,
         limits: ReplicationLimits::unlimited(),
     };
-    if cfg!(debug_assertions) && !options.trial {
-        eprintln!("warning: not an optimized build; the times are not meaningful");
-    }
     let begin = workload::now();
     let is_wanted = |row: &&BudgetRow| options.only.is_empty() || options.only.iter().any(|name| name == row.name);
     let measure = |row: &'static BudgetRow| {

@@ -68,7 +68,7 @@ impl EstimateFormat {
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
-        debug_assert_eq!(cells.len(), self.head.len() + 1);
+        assert_eq!(cells.len(), self.head.len() + 1);
         self.lines.push(EstimateLine::Row(cells));
     }
 

@@ -209,7 +209,7 @@ fn every_word_that_commands_print_is_explained() {
         .0
         .iter()
         .filter(|(word, _)| !is_input_word(word) && !entries.contains(word))
-        .step_by(cases(4, 1) as usize)
+        .step_by(cases(12, 1) as usize)
         .filter(|(word, _)| !book.knows(word))
         .map(|(word, place)| format!("{word} ({place})"))
         .collect();

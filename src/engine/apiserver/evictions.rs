@@ -65,8 +65,8 @@ pub fn disruption_budgets(ctx: &EngineContext<'_>, views: &mut PodViews) -> Vec<
 }
 
 /// Evicts a pod, or returns the message of the refusal, which is recorded.
-pub fn evict_pod(ctx: &mut EngineContext<'_>, pod: PodId) -> Result<(), &'static str> {
-    if let Some(refusal) = refusal(ctx, pod) {
+pub fn evict_pod(ctx: &mut EngineContext<'_>, pod: PodId, views: &mut PodViews) -> Result<(), &'static str> {
+    if let Some(refusal) = refusal(ctx, pod, views) {
         let answer = ctx.intern(refusal);
         ctx.emit(Body::EvictionRefused { pod, answer });
         return Err(refusal);
@@ -75,7 +75,7 @@ pub fn evict_pod(ctx: &mut EngineContext<'_>, pod: PodId) -> Result<(), &'static
     Ok(())
 }
 
-fn refusal(ctx: &EngineContext<'_>, pod: PodId) -> Option<&'static str> {
+fn refusal(ctx: &EngineContext<'_>, pod: PodId, views: &mut PodViews) -> Option<&'static str> {
     let store = &**ctx.store;
     if store.pods.phase[pod.ix()] != PodPhase::Running || store.pods.has(pod, flag::DELETING) {
         return None;
@@ -86,7 +86,7 @@ fn refusal(ctx: &EngineContext<'_>, pod: PodId) -> Option<&'static str> {
     if specs.is_empty() {
         return None;
     }
-    let pods = pods_in(ctx, namespace, &mut PodViews::default());
+    let pods = pods_in(ctx, namespace, views);
     let own = pods.iter().find(|(other, _)| *other == pod)?;
     let read = specs.iter().map(|spec| (*spec, LabelSelector::read(spec, "selector")));
     let covering: Vec<(&Value, LabelSelector)> = read.filter(|(_, s)| s.matches(&own.1.labels)).collect();

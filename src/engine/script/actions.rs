@@ -102,7 +102,7 @@ impl ScriptRunner {
                 delete_pod(ctx, pod, (*force).then_some(0), kubelets);
             }
             _ => {
-                if let Err(refusal) = apiserver::evict_pod(ctx, pod) {
+                if let Err(refusal) = apiserver::evict_pod(ctx, pod, &mut self.views) {
                     let answer = ctx.intern(refusal);
                     ctx.emit(Body::Answered { index, answer });
                 }
@@ -152,7 +152,7 @@ impl ScriptRunner {
             DeleteNode(_) => apiserver::delete_node(ctx, node),
             CordonNode(_) => apiserver::set_unschedulable(ctx, node, true),
             UncordonNode(_) => apiserver::set_unschedulable(ctx, node, false),
-            DrainNode(_) => drain(ctx, node),
+            DrainNode(_) => self.drain(ctx, node),
             TaintNode(_, taint) => apiserver::add_taint(ctx, node, taint.clone()),
             NewNode(_) => replace_node(ctx, node, kubelets),
             other => unreachable!("not an action on a node: {other:?}"),
@@ -254,22 +254,24 @@ fn warn_without_effect(
     ctx.progress.warnings.push(text);
 }
 
-/// kubectl drain: cordons the node, then evicts every pod that has not ended.
-fn drain(ctx: &mut EngineContext<'_>, node: NodeId) {
-    apiserver::set_unschedulable(ctx, node, true);
-    for pod in ctx.store.nodes.pods[node.ix()].clone() {
-        let ended = ctx.store.pods.is_terminal(pod);
-        if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
-            evict_until_accepted(ctx, pod);
+impl ScriptRunner {
+    /// kubectl drain: cordons the node, then evicts every pod that has not ended.
+    fn drain(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        apiserver::set_unschedulable(ctx, node, true);
+        for pod in ctx.store.nodes.pods[node.ix()].clone() {
+            let ended = ctx.store.pods.is_terminal(pod);
+            if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
+                self.evict_until_accepted(ctx, pod);
+            }
         }
     }
-}
 
-/// kubectl drain: asks for an eviction, and again after a pause as long as a PodDisruptionBudget forbids it.
-pub(super) fn evict_until_accepted(ctx: &mut EngineContext<'_>, pod: PodId) {
-    if apiserver::evict_pod(ctx, pod).is_err() {
-        let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        let retry = SimulationEvent::EvictionRetry { pod, incarnation };
-        ctx.schedule_after(EVICTION_RETRY, TicketWait::Script, TicketSubject::Pod(pod), retry);
+    /// kubectl drain: asks for an eviction, and again after a pause as long as a PodDisruptionBudget forbids it.
+    pub(super) fn evict_until_accepted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        if apiserver::evict_pod(ctx, pod, &mut self.views).is_err() {
+            let incarnation = ctx.store.pods.incarnation[pod.ix()];
+            let retry = SimulationEvent::EvictionRetry { pod, incarnation };
+            ctx.schedule_after(EVICTION_RETRY, TicketWait::Script, TicketSubject::Pod(pod), retry);
+        }
     }
 }

@@ -68,7 +68,7 @@ impl ScriptRunner {
                 }
             }
             SimulationEvent::Fault(index) => self.act(ctx, index, kubelets),
-            SimulationEvent::EvictionRetry { pod, .. } => actions::evict_until_accepted(ctx, pod),
+            SimulationEvent::EvictionRetry { pod, .. } => self.evict_until_accepted(ctx, pod),
             other => unreachable!("not an event of the user: {other:?}"),
         }
     }

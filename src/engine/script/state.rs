@@ -2,6 +2,7 @@
 
 use super::node_holds::UserHolds;
 use crate::ctx::EngineContext;
+use crate::pod_views::PodViews;
 use sim_api::spec::{FaultTime, JobSet, ScriptedFault};
 use sim_base::NodeId;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct ScriptRunner {
     pub(super) waiting: u32,
     pub(super) armed: bool,
     pub(super) holds: UserHolds,
+    /// The pods that evictions have compared with PodDisruptionBudgets.
+    pub(super) views: PodViews,
 }
 
 impl ScriptRunner {
@@ -32,6 +35,7 @@ impl ScriptRunner {
         self.aliases.clear();
         (self.random_faults_left, self.actions_left, self.waiting) = (0, 0, 0);
         self.holds = UserHolds::default();
+        self.views = PodViews::default();
         scenario.faults.iter().for_each(|f| self.count_action(f));
         self.armed = false;
     }

@@ -54,7 +54,7 @@ pub fn drawn(args: &PlotArgs) -> Result<DrawScene, CommandFailure> {
 }
 
 pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, CommandFailure> {
-    debug_assert_eq!(args.kind, ChartKind::Scaling);
+    assert_eq!(args.kind, ChartKind::Scaling);
     let axis = numeric_axis_named(&sweep.results, args.over.as_deref())?;
     let metric = args.metric.clone().or_else(|| sweep.headline());
     let none = || CommandFailure::Invalid("all points have equal metrics".to_owned());

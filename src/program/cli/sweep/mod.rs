@@ -97,7 +97,7 @@ fn end(
     let done = sweep.target.next(shard, &state.finished).is_empty();
     let count = state.finished.count();
     if !done {
-        debug_assert!(limits.flag.is_raised());
+        assert!(limits.flag.is_raised());
         let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
         let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {

@@ -29,7 +29,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
         let what = if sweep.target.until.is_some() { "points" } else { "replications" };
         bail!("--shards {shards} exceeds the number of {what}, which is {pieces}");
     }
-    debug_assert!(shards <= SHARDS_MAX);
+    assert!(shards <= SHARDS_MAX);
     let plan = ShardPlan {
         name: args.name.clone().unwrap_or_else(|| label(&sweep.identity.scenario)),
         shards,
