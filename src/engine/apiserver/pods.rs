@@ -205,9 +205,10 @@ pub fn ungate_pod(
     ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, selector: &BTreeMap<String, String>,
 ) -> RequestAnswer {
     let there = ctx.store.pods.is_current(pod, incarnation) && ctx.store.pods.has(pod, flag::GATED);
-    let answer = match there && !adds_only(ctx.store, pod, selector) {
-        true => RequestAnswer::Invalid,
-        false => RequestAnswer::from_existence(there),
+    let answer = if there && !adds_only(ctx.store, pod, selector) {
+        RequestAnswer::Invalid
+    } else {
+        RequestAnswer::from_existence(there)
     };
     if answer.is_success() {
         let s = ctx.store.get_mut();

@@ -407,13 +407,13 @@ fn without_ranking(all: &VariantComparison) -> &'static str {
 fn describe_metric(all: &VariantComparison, metric: &str, is_default: bool) -> String {
     let pairs = ranked_pairs(all, metric);
     if pairs.is_empty() {
-        return match accumulates(metric) && failures(all).is_some() {
-            true => format!(
+        if accumulates(metric) && failures(all).is_some() {
+            return format!(
                 "No variant is best in {metric}: replications that fail or are blocked have less time for it and are \
                  not compared."
-            ),
-            false => format!("No two variants have a value of {metric} in the same replication."),
-        };
+            );
+        }
+        return format!("No two variants have a value of {metric} in the same replication.");
     }
     if !has_difference(&pairs) {
         return format!("The variants do not differ in {metric}.");

@@ -56,7 +56,7 @@ const STEPS: &str = "get jobsets\nuntil 5s\nwhere\nget jobsets\nget jobs\nget po
                      claims\nget events\nwhy\nuntil 1m\nget pods\nget events\nwhy\ncontinue\nget jobsets\nwhy\n";
 
 fn run_seed(seed: u64, verbose: bool) -> Seen {
-    let case = if seed % 2 == 0 { generate::draw_case(seed) } else { generate::draw_combined(seed) };
+    let case = if seed.is_multiple_of(2) { generate::draw_case(seed) } else { generate::draw_combined(seed) };
     if is_long(&case) {
         return Ok(BTreeSet::new());
     }
