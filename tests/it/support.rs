@@ -135,6 +135,13 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     None
 }
 
+/// Returns the number in an environment variable, such as the number of seeds of a random search.
+#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
+pub fn number(variable: &str) -> Option<u64> {
+    let value = std::env::var(variable).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not {value:?}")))
+}
+
 /// Returns whether a test that simulates a scenario many times includes it: a quick run leaves out those of thousands
 /// of pods.
 pub fn is_tried(scenario: &ScenarioSpec) -> bool {

@@ -24,7 +24,7 @@ mod shrink;
 mod training;
 
 use crate::checker::{Checker, TOO_MANY};
-use crate::support;
+use crate::support::{self, number};
 use generate::Case;
 use sim_api::spec::{BY_SCRIPT, FeatureGates, KubeVersion, ScenarioSpec};
 use sim_engine::record::*;
@@ -158,11 +158,6 @@ const MUST_HAPPEN: [&str; 28] = [
     "PodDeleting by TaintEviction", "PodDeleting by User", "PodUnschedulable", "PreviousAttempt", "RestartCounted",
     "TrainingDone", "TrainingInterrupted", "TrainingSlices", "TrainingStarted",
 ];
-
-#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
 
 /// Runs all seeds on two threads. A seed that hangs ends the test.
 fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, BTreeSet<String>) {

@@ -3,7 +3,7 @@
 //! `REDUCED_SEEDS=2000` tries more seeds, from `REDUCED_FROM` on, and `REDUCED_SEED=434` one of them.
 
 use super::generate::drawn_scenario;
-use crate::support;
+use crate::support::{self, number};
 use sim_analysis::experiment::{CountedEvents, ModelAgreement, ReducedExperiment, ReplicationLimits, check_reduced};
 
 /// Number of seeds in the usual test run. A third of them is supported.
@@ -18,11 +18,6 @@ struct SeedResult {
     equal: u64,
     close: u64,
     differences: Vec<String>,
-}
-
-#[expect(clippy::disallowed_methods, reason = "selects the seeds")]
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
 }
 
 fn checked(seed: u64) -> SeedResult {

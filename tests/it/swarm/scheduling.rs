@@ -21,13 +21,20 @@ pub fn enrich(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
         };
         add_objects(scenario, CLASSES.iter().map(class).collect());
     }
+    // Urgent pods that arrive when the nodes are full preempt others.
+    let is_late = has_classes && d.one_in(2);
+    if let Some(last) = scenario["jobSets"].as_array_mut().and_then(|all| all.last_mut()).filter(|_| is_late) {
+        last["submitAt"] = json!("40s");
+    }
     let has_profile = scenario["objects"].to_string().contains(SECOND_PROFILE);
-    for (_, content) in files.iter_mut().filter(|(_, content)| content["kind"] == "JobSet") {
+    let count = files.iter().filter(|(_, content)| content["kind"] == "JobSet").count();
+    for (i, (_, content)) in files.iter_mut().filter(|(_, content)| content["kind"] == "JobSet").enumerate() {
         for rj in content["spec"]["replicatedJobs"].as_array_mut().into_iter().flatten() {
             let Some(pod) = rj.pointer_mut("/template/spec/template/spec") else { continue };
             restrict(d, pod);
-            if has_classes && d.one_in(2) {
-                pod["priorityClassName"] = json!(d.pick(&CLASSES).0);
+            if is_late || has_classes && d.one_in(2) {
+                let class = if is_late { CLASSES[usize::from(i + 1 == count)] } else { d.pick(&CLASSES) };
+                pod["priorityClassName"] = json!(class.0);
                 if let Some(fields) = pod.as_object_mut() {
                     fields.remove("priority");
                 }
