@@ -132,7 +132,7 @@ fn makes_progress(scenario: &ScenarioSpec, seed: u64, end: sim_base::SimTime) ->
     let mut simulation = SimulationInput::new(scenario).map_err(|e| e.to_string())?;
     let sink = &mut Limited { checker: Checker::new(scenario), events_max: EVENTS_MAX / 2 };
     let half = simulation.run(seed, 0, sink);
-    if half.end < end { Ok(()) } else { Err(format!("virtual time stands still at {end}")) }
+    if half.end < end { Ok(()) } else { Err(format!("virtual time does not advance after {end}")) }
 }
 
 /// Requires a sentence about each JobSet that Kueue keeps suspended at the end of a run without pending events.
