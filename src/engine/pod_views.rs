@@ -11,7 +11,14 @@ use std::collections::BTreeMap;
 /// A Job object, the pod's template, to which Kueue adds a node selector when it releases the pod, whether the pod is
 /// the leader, the domain that the pod webhook wrote, and the priority, which depends on the PriorityClasses at the
 /// creation: pods with equal keys differ in their names and indexes only.
-type ViewKey = (JobId, u32, TemplateId, bool, DomainId, i32);
+pub type ViewKey = (JobId, u32, TemplateId, bool, DomainId, i32);
+
+pub fn view_key(store: &ObjectStore, pod: PodId) -> ViewKey {
+    let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
+    let incarnation = store.jobs[job.ix()].incarnation;
+    let (template, domain) = (store.pods.template[i], store.pods.domain[i]);
+    (job, incarnation, template, store.is_leader(pod), domain, store.facts(pod).priority)
+}
 
 /// Reads pods. Those with equal keys are read once.
 #[derive(Clone, Default)]
@@ -38,20 +45,12 @@ impl PodViews {
     pub fn view(&mut self, ctx: &EngineContext<'_>, pod: PodId, columns: &mut ResourceColumns) -> PodView {
         let store = &**ctx.store;
         let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
-        let key = (
-            job,
-            store.jobs[job.ix()].incarnation,
-            store.pods.template[i],
-            store.is_leader(pod),
-            store.pods.domain[i],
-            store.facts(pod).priority,
-        );
         let read = || PodView {
             tolerations: store.facts(pod).tolerations.clone(),
             claims: store.pod_spec(pod).claims.clone(),
             ..PodView::read(&object_json::pod_object(ctx, pod), columns)
         };
-        let mut view = self.known.entry(key).or_insert_with(read).clone();
+        let mut view = self.known.entry(view_key(store, pod)).or_insert_with(read).clone();
         view.name = store.names.pod(job, store.pods.index[i], pod, store.pods.incarnation[i]);
         if let Some(index) = view.labels.get_mut(JOB_COMPLETION_INDEX) {
             *index = store.pods.index[i].to_string();

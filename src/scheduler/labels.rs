@@ -44,6 +44,15 @@ impl LabelSelector {
         self.requirements.as_ref().is_some_and(|all| all.iter().all(matches))
     }
 
+    pub fn is_nil(&self) -> bool {
+        self.requirements.is_none()
+    }
+
+    /// Returns whether a requirement is about this label.
+    pub fn names_label(&self, key: &str) -> bool {
+        self.requirements.iter().flatten().any(|requirement| requirement.key == key)
+    }
+
     /// Returns whether the selector is nil or has no requirement.
     pub fn is_empty(&self) -> bool {
         self.requirements.as_ref().is_none_or(Vec::is_empty)

@@ -61,6 +61,17 @@ impl PodTerm {
             self.namespaces.iter().any(|n| n == namespace) || self.namespace_selector.matches(namespace_labels);
         in_scope && self.selector.matches(labels)
     }
+
+    /// Returns whether the term may select a pod with these labels, whatever labels its namespace has.
+    pub fn may_select(&self, namespace: &str, labels: &Labels) -> bool {
+        let in_scope = self.namespaces.iter().any(|n| n == namespace) || !self.namespace_selector.is_nil();
+        in_scope && self.selector.matches(labels)
+    }
+
+    /// Returns whether the term selects pods by this label.
+    pub fn names_label(&self, key: &str) -> bool {
+        self.selector.names_label(key)
+    }
 }
 
 impl PodTerms {

@@ -247,3 +247,51 @@ fn four_times_as_many_domains_are_four_times_as_much_work_for_a_gang() {
     println!("{small} and {large} allocations, {growth:.2} times");
     assert!(growth < 4.8, "{small} and {large} allocations, {growth:.2} times");
 }
+
+/// Counts the allocations of a restart of `n` pods. `pod` is a part of the spec of the pods, and `other` that of a
+/// JobSet of one pod that is submitted first.
+fn restart_work(n: u32, pod: &str, other: Option<&str>) -> u64 {
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: beside}\ntopology:\n  \
+                    apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: beside}\n  pools: [{name: p, \
+                    count: 1, nodesPerIsland: NODES, allocatable: {cpu: 1, memory: 1Gi, pods: 9}}]\njobSets:\nOTHER  - \
+                    {manifest: jobset.yaml, submitAt: 30s}\nfaults: [{afterReady: 10s, containerExit: {pod: \
+                    train-w-0-7, exitCode: 1}}]\nstop: {at: 10m}\nseed: 1\n";
+    let jobset = |name: &str, pods: u32, pod: &str| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n  failurePolicy: \
+             {{maxRestarts: 1}}\n  replicatedJobs: [{{name: w, template: {{spec: {{parallelism: {pods}, completions: \
+             {pods}, backoffLimit: 0, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{{pod}restartPolicy: \
+             Never, containers: [{{name: c, image: 'x:1', ports: [{{containerPort: 80}}], resources: {{requests: \
+             {{cpu: 1}}}}}}]}}}}}}}}}}]\n"
+        )
+    };
+    let train = jobset("train", n, pod);
+    let beside = other.map(|other| jobset("other", 1, other));
+    let scenario = scenario.replace("OTHER", beside.as_ref().map_or("", |_| "  - {manifest: other.yaml}\n"));
+    let scenario = scenario.replace("NODES", &(n + 20).to_string());
+    let mut files = vec![("jobset.yaml", train.as_str())];
+    files.extend(beside.as_ref().map(|other| ("other.yaml", other.as_str())));
+    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    let before = COUNT.with(Cell::get);
+    let outcome = simulation.run(1, 0, &mut DiscardSink);
+    assert_eq!(outcome.jobsets.last().map(|js| js.restarts), Some(1));
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn each_pod_is_placed_as_quickly_beside_pods_with_terms_and_with_ports_of_the_node() {
+    const TERMS: &str = "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: \
+                         kubernetes.io/hostname, labelSelector: {matchLabels: {app: other}}}]}}, ";
+    for (what, pod, other) in [
+        ("alone", "", None),
+        ("beside a pod with a term that selects none of them", "", Some(TERMS)),
+        ("with ports of the node", "hostNetwork: true, ", None),
+        ("beside a pod with ports of the node", "", Some("hostNetwork: true, ")),
+    ] {
+        let (small, large) = (restart_work(100, pod, other), restart_work(400, pod, other));
+        let growth = large as f64 / small as f64;
+        println!("{what}: {small} and {large} allocations, {growth:.2} times");
+        assert!(growth < 4.8, "{what}: {small} and {large} allocations, {growth:.2} times");
+    }
+}

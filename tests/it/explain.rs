@@ -180,7 +180,8 @@ fn is_input_word(word: &str) -> bool {
 #[test]
 fn every_word_that_commands_print_is_explained() {
     let mut words = Words::default();
-    for line in JSON {
+    let step = cases(4, 1) as usize;
+    for line in JSON.iter().step_by(step) {
         let text = printed(line);
         if line.starts_with("explain children") {
             continue;
@@ -191,11 +192,11 @@ fn every_word_that_commands_print_is_explained() {
             }
         }
     }
-    for line in CSV {
+    for line in CSV.iter().step_by(step) {
         words.csv(&printed(line), line);
     }
     let temporary = tempfile_dir();
-    for (i, line) in RUNS.iter().enumerate() {
+    for (i, line) in RUNS.iter().step_by(step).enumerate() {
         let dir = temporary.join(i.to_string());
         printed(&format!("{line} --quiet --out {}", dir.display()));
         words.directory(&dir);
@@ -214,7 +215,7 @@ fn every_word_that_commands_print_is_explained() {
         .map(|(word, place)| format!("{word} ({place})"))
         .collect();
     assert!(unknown.is_empty(), "of {} words, explain does not know:\n{}", words.0.len(), unknown.join("\n"));
-    assert!(words.0.len() > 300, "{}", words.0.len());
+    assert!(words.0.len() as u64 > cases(150, 300), "{}", words.0.len());
 }
 
 fn tempfile_dir() -> PathBuf {

@@ -139,7 +139,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
                 }],
                 crews: Some(crews),
             };
-            let run = play(&fleet, cases(24, 60));
+            let run = play(&fleet, cases(20, 40));
             let up = |o: &FleetOutcome| output(o, "effective_training_ratio");
             let down = |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
             let what = format!("{n}+{spare}, {crews} crews, {exposure:?}");
@@ -184,7 +184,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
             let fleet = plain(20, work_h * HOUR, ProgressSpec::Kept, faults);
             output(&FleetSimulation::new(&fleet).run(3, i), "failures")
         };
-        let per_hour: Vec<f64> = (0..cases(20, 60)).map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0).collect();
+        let per_hour: Vec<f64> = (0..cases(20, 40)).map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0).collect();
         assert_mean(&format!("{life:?}"), &per_hour, 20.0 / 50.0);
     }
 }

@@ -250,7 +250,8 @@ fn every_result_can_be_had_as_json() {
         "run -f @/folder --show-effective --format json", "lint -f @/folder --format json",
         "lint --list --format json", "lint --explain no-spare-domain --format json",
         "topology show small-16 --format json", "topology list --format json",
-        "topology fit small-16 -f @/folder --format json", "topology show small-16 --place @/folder --format json",
+        "topology fit small-16 -f @/folder --max 9 --format json",
+        "topology show small-16 --place @/folder --format json",
         "topology show small-16 --blast -f @/folder --format json", "explain children -f @/folder --format json",
         "schema scenario",
     ] {

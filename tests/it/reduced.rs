@@ -249,7 +249,7 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
 
 #[test]
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
-    let replications = support::cases(4, 20);
+    let replications = support::cases(2, 8);
     for take_over in ["5m", "20m"] {
         let scenario = slices_with_spares(take_over, 1);
         let (reduced, limits) = (reduced_experiment(&scenario), ReplicationLimits::unlimited());

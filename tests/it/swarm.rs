@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex, Once};
 
 /// Number of seeds, of which a quick run tries a part.
 const SEEDS: u64 = 200;
-const SEEDS_OF_A_QUICK_RUN: u64 = 12;
+const SEEDS_OF_A_QUICK_RUN: u64 = 6;
 /// Time limit for a seed. A run of a few dozen pods that takes longer makes no progress.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);
 
@@ -55,7 +55,7 @@ fn drawn_cases_end_with_an_explained_reason() {
 
 /// Number of changed cases. Many of them are rejected.
 fn changed_cases() -> u64 {
-    support::cases(40, 400)
+    support::cases(20, 100)
 }
 
 #[test]

@@ -45,6 +45,9 @@ impl RecordSink for Chains {
 fn no_chain_of_tickets_has_a_gap() {
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
+        if !support::is_tried(&scenario) {
+            continue;
+        }
         let mut chains = Chains::default();
         support::simulation(&scenario).run(scenario.seed, 0, &mut chains);
         assert!(!chains.tickets.is_empty(), "{name} has no tickets");
@@ -58,6 +61,9 @@ fn a_restarts_path_adds_up_to_the_restart_in_every_scenario() {
     let mut seen = 0;
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
+        if !support::is_tried(&scenario) {
+            continue;
+        }
         let mut fold = RestartFold::new(&scenario);
         let mut simulation = support::simulation(&scenario);
         let outcome = simulation.run(scenario.seed, 0, &mut fold);

@@ -74,7 +74,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
     // 1/e)^(m + 1) from scratch.
     const PERFECT: [f64; 4] = [0.367879, 0.735759, 0.919699, 0.981012];
     const SCRATCH: [f64; 4] = [0.367879, 0.600424, 0.747420, 0.840339];
-    let n = support::cases(100, 400);
+    let n = support::cases(100, 200);
     for (saved, chances) in [("Continuous", PERFECT), ("Never", SCRATCH)] {
         let text = format!(
             "training: {{work: 100h, checkpoint: {saved}}}\n\

@@ -7,8 +7,15 @@ use sim_recordings::validate::read::read;
 use sim_recordings::validate::result::{FileResult, ResultTotals};
 use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::simulate;
+use std::sync::LazyLock;
 
-fn results(kind: &str) -> Vec<FileResult> {
+/// Returns the results of all recorded restart times, which several tests examine.
+fn results() -> &'static [FileResult] {
+    static RESULTS: LazyLock<Vec<FileResult>> = LazyLock::new(|| validated("times"));
+    &RESULTS
+}
+
+fn validated(kind: &str) -> Vec<FileResult> {
     let defaults = simulate::defaults().expect("the presets can be read");
     let compared = support::recordings(kind).into_iter().map(|path| {
         let file = path.display().to_string();
@@ -21,13 +28,13 @@ fn results(kind: &str) -> Vec<FileResult> {
 
 #[test]
 fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
-    let files = results("times");
-    for file in &files {
+    let files = results();
+    for file in files {
         let restart = file.restart.as_ref().expect("a restart was recorded");
         println!("{}: {:+.1} %", file.file, 100.0 * restart.error());
         assert!(!restart.scored || restart.error().abs() <= 0.08, "{}: {restart:?}", file.file);
     }
-    let totals = ResultTotals::from_files(&files);
+    let totals = ResultTotals::from_files(files);
     assert!(totals.scored_restarts >= files.len() - 1, "{totals:?}");
     let median = totals.restart.expect("restarts were scored").p50;
     assert!(median <= 0.04, "median error {:.1} %", 100.0 * median);
@@ -36,7 +43,7 @@ fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
 /// From `lastPodBound` on, the recording is dominated by the scheduler of a small machine, which is not simulated.
 #[test]
 fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
-    let files = results("times");
+    let files = results();
     let large = files.iter().find(|f| f.file.ends_with("h100-x-5x1000.json"));
     let file = large.expect("the recording of 5,000 pods is in the repository");
     let mut compared = 0;

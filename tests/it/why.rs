@@ -43,6 +43,9 @@ fn restarts(loaded: &LoadedScenario) -> Vec<RestartMetrics> {
 fn the_spans_of_a_path_follow_each_other_and_are_the_whole_restart_in_every_scenario() {
     let mut seen = 0;
     for name in support::scenario_names() {
+        if !support::is_tried(&support::scenario(&name, &[])) {
+            continue;
+        }
         let why = explained(&name, &path_only());
         let (mut at, mut sum) = (why.subject.start, 0);
         assert!(!why.spans.is_empty(), "{name} has no path");
@@ -88,7 +91,7 @@ fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
         ("regime-dead-node-bound", "earlier scripted action"),
         ("regime-grace-bound", "time to stop on SIGTERM"),
     ] {
-        if !support::is_tried(&support::scenario(name, &[])) {
+        if !support::runs_long_tests() && !support::is_tried(&support::scenario(name, &[])) {
             continue;
         }
         let why = explained(name, &WhyRequest::default());

@@ -3,6 +3,8 @@
 mod analysis;
 mod api;
 mod base;
+#[path = "../inside/cases.rs"]
+mod cases;
 mod engine;
 mod inputs;
 mod lint;

@@ -4,7 +4,8 @@
 use super::cost::terms_of;
 use super::domain_usage::DomainUsage;
 use super::node_set::NodeSet;
-use super::room::NodesWithRoom;
+use super::other_pods::{PlacedTerms, UsedPorts};
+use super::room::{NodesWithRoom, TemplateFilter};
 use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
 use crate::{ctx::EngineContext, store::ObjectStore};
@@ -27,6 +28,8 @@ pub struct CapacityLedger {
     pub classes: UsageClasses,
     pub spread: DefaultSpread,
     pub terms: TermCounts,
+    pub ports: UsedPorts,
+    pub placed_terms: PlacedTerms,
     /// Number of changes so far.
     pub changes: u64,
 }
@@ -37,6 +40,8 @@ impl CapacityLedger {
         self.classes.reset(ctx);
         self.spread = DefaultSpread::default();
         self.terms = TermCounts::default();
+        self.ports = UsedPorts::default();
+        self.placed_terms = PlacedTerms::default();
         self.free.clear();
         self.free.extend_from_slice(&ctx.store.nodes.cluster.allocatable);
         self.node.clear();
@@ -44,6 +49,19 @@ impl CapacityLedger {
         self.domains.reset(0);
         self.room.discard();
         self.gone.clear();
+    }
+
+    /// Reads what the accounting needs to know of the pod's template.
+    pub fn learn_template(&mut self, ctx: &EngineContext<'_>, pod: PodId) {
+        self.classes.learn_template(ctx, pod);
+        self.ports.learn_template(ctx, pod);
+    }
+
+    /// Returns whether terms of pods on nodes may concern the pod.
+    pub fn terms_may_concern(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        let nodes = &self.node;
+        let holds = |other: PodId| nodes.get(other.ix()).is_some_and(|node| node.is_some());
+        self.placed_terms.may_select(ctx, holds, pod)
     }
 
     pub fn free(&self) -> &[i64] {
@@ -56,7 +74,9 @@ impl CapacityLedger {
 
     /// The nodes that pass the filters about nodes and resources for the template.
     pub fn nodes_with_room(&mut self, store: &ObjectStore, template: TemplateId) -> &mut NodeSet {
-        self.room.update(store, &self.free, template);
+        let facts = &store.templates.get(template).facts;
+        let filter = TemplateFilter { store, facts, free: &self.free, ports: self.ports.needed_by(template) };
+        self.room.update(&filter, template);
         self.room.of_mut(template)
     }
 
@@ -129,6 +149,10 @@ impl CapacityLedger {
         self.changes += 1;
         self.room.note_change(node);
         self.classes.move_pod(node, store.pods.template[pod.ix()], take);
+        self.ports.move_pod(store.pods.template[pod.ix()], node, take);
+        if take {
+            self.placed_terms.note_pod(&store.pod_spec(pod).terms, pod);
+        }
         if !self.is_gone(node) {
             let terms = terms_of(store, pod);
             if take {
@@ -181,6 +205,7 @@ impl CapacityLedger {
         let row = node.ix() * cluster.resources.len()..(node.ix() + 1) * cluster.resources.len();
         self.free[row.clone()].copy_from_slice(&cluster.allocatable[row]);
         self.classes.add_node(ctx, node);
+        self.ports.forget_node(node);
         self.spread.forget_counts();
         self.domains.add_node(store, node);
         self.room.note_change(node);
@@ -195,6 +220,7 @@ impl CapacityLedger {
         let store = &*ctx.store;
         self.classes.reset(ctx);
         self.terms = TermCounts::default();
+        self.ports.forget_pods();
         self.spread.forget_counts();
         self.gone = (0..store.nodes.len() as u32).map(|node| !store.nodes.exists(NodeId(node))).collect();
         self.free.clear();

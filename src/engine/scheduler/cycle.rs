@@ -42,7 +42,7 @@ impl SchedulerState {
             self.begin_group_cycle(ctx, group, pod);
             return;
         }
-        self.ledger.classes.learn_template(ctx, pod);
+        self.ledger.learn_template(ctx, pod);
         let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
         if self.is_checked {

@@ -168,7 +168,7 @@ impl SchedulerState {
                 scheduled.push(pod);
             } else if pod == first || (self.queues.contains(pod) && !ctx.store.pods.has(pod, flag::DELETING)) {
                 self.queues.remove(pod);
-                self.ledger.classes.learn_template(ctx, pod);
+                self.ledger.learn_template(ctx, pod);
                 pods.push(current);
             }
         }

@@ -13,6 +13,7 @@ mod explain;
 mod groups;
 mod node_set;
 mod nominated;
+mod other_pods;
 mod place;
 mod preemption;
 mod queues;
@@ -151,7 +152,7 @@ impl SchedulerState {
                     // Bound by another client than this scheduler.
                     self.queues.remove(pod);
                     let node = ctx.store.pods.node[pod.ix()];
-                    self.ledger.classes.learn_template(ctx, pod);
+                    self.ledger.learn_template(ctx, pod);
                     self.ledger.assume(ctx.store, pod, node, ctx.now);
                 }
                 self.pod_event(ctx, pod, |view| ClusterEvent::AssignedPodAdd(view));

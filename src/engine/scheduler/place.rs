@@ -1,5 +1,5 @@
-//! The node of a pod without terms about other pods, preferred nodes or host ports: a search over bit sets of nodes,
-//! and scores by classes of nodes.
+//! The node of a pod without terms about other pods or preferred nodes, and that terms of no other pod select: a search
+//! over bit sets of nodes, and scores by classes of nodes.
 
 use super::node_set::{NamedNodes, NodeSet, SearchCandidates};
 use super::{SchedulerState, profile_of};

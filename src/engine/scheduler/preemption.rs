@@ -1,6 +1,7 @@
 //! Preemption of pods with lower priority (plugin DefaultPreemption): the decision is made by `sim_scheduler`.
 
 use super::claims::{claim_problem, has_restricting_claims};
+use super::other_pods::has_own_terms;
 use super::{SchedulerState, profile_of};
 use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
@@ -69,16 +70,16 @@ pub(super) enum Nomination {
 }
 
 impl SchedulerState {
-    /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes,
-    /// host ports, nominated pods and Services beside those of JobSets may concern every pod, and claims their pods. A
-    /// missing claim or resource keeps the pod from every node.
+    /// Returns whether the search over columns is not enough for the pod: it has terms about other pods or preferred
+    /// nodes or claims, terms of other pods may select it, pods are nominated, or a Service beside those of JobSets may
+    /// spread it. A missing claim or resource keeps the pod from every node.
     fn needs_plugins(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
         let store = &**ctx.store;
         let blocked = store.facts(pod).blocked.is_some() || store.deleting_claim(pod).is_some();
         let namespace = || store.names.namespace_of(store.pods.job[pod.ix()]);
-        let has_terms = store.templates.has_terms_or_ports || !self.profile(store, pod).has_default_filters();
-        let concerns_others = has_terms || !self.nominated.is_empty();
-        let restricts = || concerns_others || has_restricting_claims(ctx, pod);
+        let has_terms = has_own_terms(store, pod) || !self.profile(store, pod).has_default_filters();
+        let is_concerned = has_terms || !self.nominated.is_empty() || self.ledger.terms_may_concern(ctx, pod);
+        let restricts = || is_concerned || has_restricting_claims(ctx, pod);
         !blocked && (restricts() || self.ledger.spread.has_foreign_service(store, namespace()))
     }
 

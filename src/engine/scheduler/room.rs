@@ -1,6 +1,7 @@
 //! Nodes with room for the pods of a template, as bit sets that follow the changes of pods and nodes.
 
 use super::node_set::NodeSet;
+use super::other_pods::TemplatePorts;
 use crate::store::ObjectStore;
 use sim_base::{NodeId, TemplateId};
 use sim_policy::placement::{TemplateFacts, has_room};
@@ -13,7 +14,7 @@ const REMEMBERED: usize = 1024;
 pub struct NodesWithRoom {
     /// The set of each template.
     sets: Vec<TemplateNodes>,
-    /// Nodes whose free resources changed.
+    /// Nodes whose free resources or ports changed.
     changed: Vec<NodeId>,
 }
 
@@ -33,7 +34,7 @@ impl NodesWithRoom {
         self.changed.clear();
     }
 
-    /// The free resources of a node changed.
+    /// The free resources or ports of a node changed.
     #[inline]
     pub fn note_change(&mut self, node: NodeId) {
         if self.changed.len() == REMEMBERED {
@@ -51,20 +52,19 @@ impl NodesWithRoom {
     }
 
     /// Brings the set of a template up to date.
-    pub fn update(&mut self, store: &ObjectStore, free: &[i64], template: TemplateId) {
+    pub fn update(&mut self, filter: &TemplateFilter<'_>, template: TemplateId) {
         if self.sets.len() <= template.ix() {
             self.sets.resize_with(template.ix() + 1, TemplateNodes::default);
         }
-        let set = &mut self.sets[template.ix()];
-        let facts = &store.templates.get(template).facts;
-        match set.as_of.replace((self.changed.len(), store.nodes.changes())) {
+        let (set, nodes) = (&mut self.sets[template.ix()], &filter.store.nodes);
+        match set.as_of.replace((self.changed.len(), nodes.changes())) {
             Some((seen, node_changes)) => {
-                if node_changes != store.nodes.changes() {
-                    store.nodes.changed_since(node_changes).for_each(|node| set.look_at(store, free, facts, node));
+                if node_changes != nodes.changes() {
+                    nodes.changed_since(node_changes).for_each(|node| set.look_at(filter, node));
                 }
-                self.changed[seen..].iter().for_each(|node| set.look_at(store, free, facts, *node));
+                self.changed[seen..].iter().for_each(|node| set.look_at(filter, *node));
             }
-            None => set.look_at_all(store, free, facts),
+            None => set.look_at_all(filter),
         }
     }
 
@@ -74,25 +74,38 @@ impl NodesWithRoom {
     }
 }
 
+/// The filters that depend on a template and a node with its pods and taints.
+pub struct TemplateFilter<'a> {
+    pub store: &'a ObjectStore,
+    pub facts: &'a TemplateFacts,
+    /// Free amounts in thousandths, node-major.
+    pub free: &'a [i64],
+    pub ports: TemplatePorts<'a>,
+}
+
+impl TemplateFilter<'_> {
+    /// Returns whether a node that the template allows passes.
+    fn fits(&self, node: NodeId) -> bool {
+        let nodes = &self.store.nodes;
+        has_room(self.facts, self.free, nodes.cluster.resources.len(), node)
+            && nodes.exists(node)
+            && nodes.taints[node.ix()].iter().all(|taint| self.facts.tolerates(taint))
+            && self.ports.are_free(node)
+    }
+}
+
 impl TemplateNodes {
-    fn look_at_all(&mut self, store: &ObjectStore, free: &[i64], facts: &TemplateFacts) {
-        self.nodes.read(&facts.allowed);
-        for node in (0..store.nodes.len() as u32).map(NodeId).filter(|node| facts.allows(*node)) {
-            if !fits(store, free, facts, node) {
+    fn look_at_all(&mut self, filter: &TemplateFilter<'_>) {
+        self.nodes.read(&filter.facts.allowed);
+        let nodes = (0..filter.store.nodes.len() as u32).map(NodeId);
+        for node in nodes.filter(|node| filter.facts.allows(*node)) {
+            if !filter.fits(node) {
                 self.nodes.set(node, false);
             }
         }
     }
 
-    fn look_at(&mut self, store: &ObjectStore, free: &[i64], facts: &TemplateFacts, node: NodeId) {
-        self.nodes.set(node, facts.allows(node) && fits(store, free, facts, node));
+    fn look_at(&mut self, filter: &TemplateFilter<'_>, node: NodeId) {
+        self.nodes.set(node, filter.facts.allows(node) && filter.fits(node));
     }
-}
-
-/// Returns whether a node passes the filters that change with its pods and taints.
-fn fits(store: &ObjectStore, free: &[i64], facts: &TemplateFacts, node: NodeId) -> bool {
-    let nodes = &store.nodes;
-    has_room(facts, free, nodes.cluster.resources.len(), node)
-        && nodes.exists(node)
-        && nodes.taints[node.ix()].iter().all(|taint| facts.tolerates(taint))
 }

@@ -48,8 +48,6 @@ pub struct TemplateStore {
     job_index_ranges: Option<(Arc<Value>, Arc<GlobalJobIndexes>)>,
     /// Distinct pod priorities in order of appearance; exclusive placement counts pods per priority.
     pub priorities: Vec<i32>,
-    /// Whether a template has terms about other pods, preferred nodes or host ports. They may concern every pod.
-    pub has_terms_or_ports: bool,
     /// Templates of pods that Kueue released for a topology domain, by the gated template and the added node selector.
     released: BTreeMap<(TemplateId, BTreeMap<String, String>), TemplateId>,
     /// Results of an earlier run on the same nodes, to be reused.
@@ -112,7 +110,6 @@ impl TemplateStore {
         self.accepted.clear();
         self.refusals.clear();
         self.priorities.clear();
-        self.has_terms_or_ports = false;
     }
 
     /// Returns the admission result of a replicatedJob's pods for exactly this object, if known.
@@ -203,7 +200,6 @@ impl TemplateStore {
     pub fn add(
         &mut self, cluster: &ClusterBuilder, pod: Arc<PodTemplate>, exclusive_key: Option<&str>, agent: AgentMode,
     ) -> TemplateId {
-        self.has_terms_or_ports |= !pod.spec.terms.is_empty();
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
         self.by_requirements.insert(facts.requirements(), TemplateId(self.rows.len() as u32));

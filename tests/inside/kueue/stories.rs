@@ -312,7 +312,7 @@ fn check_preemption(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+        cases: cases(100, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

@@ -8,7 +8,7 @@ use sim_analysis::experiment::{CountedEvents, ModelAgreement, ReducedExperiment,
 
 /// Number of seeds in the usual test run. A third of them is supported.
 /// Number of seeds; a quick run tries a third.
-const SEEDS: u64 = 36;
+const SEEDS: u64 = 18;
 const REPLICATIONS: u64 = 3;
 
 /// Results of one seed: supported or not, and the numbers of equal and of close replications.
@@ -55,7 +55,7 @@ fn random_scenarios_differ_only_in_announced_cases() {
     let seeds = match number("REDUCED_SEED") {
         Some(seed) => seed..seed + 1,
         None => {
-            number("REDUCED_FROM").unwrap_or(0)..number("REDUCED_SEEDS").unwrap_or(support::cases(SEEDS / 6, SEEDS))
+            number("REDUCED_FROM").unwrap_or(0)..number("REDUCED_SEEDS").unwrap_or(support::cases(SEEDS / 3, SEEDS))
         }
     };
     let (mut all, count) = (SeedResult::default(), seeds.end - seeds.start);

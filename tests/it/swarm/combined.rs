@@ -19,7 +19,7 @@ use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 200;
-const SEEDS_OF_A_QUICK_RUN: u64 = 20;
+const SEEDS_OF_A_QUICK_RUN: u64 = 10;
 /// Events after which a run is stopped. A container that exits at once repeats this number within its time limit.
 pub const EVENTS_MAX: u64 = 20_000;
 

@@ -12,8 +12,8 @@ use std::fs;
 use std::path::Path;
 
 /// Number of seeds, of which a quick run tries a part.
-const SEEDS: u64 = 10;
-const SEEDS_OF_A_QUICK_RUN: u64 = 2;
+const SEEDS: u64 = 3;
+const SEEDS_OF_A_QUICK_RUN: u64 = 1;
 
 #[test]
 fn drawn_cases_can_be_reported_in_every_format() {
