@@ -204,10 +204,30 @@ fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
         assert!(expected.is_none_or(|expected| found.is_some_and(|note| note.starts_with(expected))), "{listed:?}");
     }
     std::fs::remove_dir_all(dir).unwrap();
-    for entry in sim_inputs::acting_keys::ACTING_KEYS {
+    let entries = sim_inputs::acting_keys::ACTING_KEYS;
+    for entry in entries {
         assert!(!entry.effect.is_empty() && entry.source.contains('.'), "{} has no source", entry.key);
+        let equal = entries.iter().filter(|other| other.place == entry.place && other.key == entry.key);
+        assert_eq!(equal.count(), 1, "{} is listed twice", entry.key);
+        for key in SIMULATED_KEYS {
+            let is_named = entry.key.strip_suffix('*').map_or(key == entry.key, |prefix| key.starts_with(prefix));
+            assert!(!is_named, "{key} is simulated, and {} names it", entry.key);
+        }
     }
 }
+
+/// Keys that the simulation follows.
+const SIMULATED_KEYS: [&str; 20] = [
+    "alpha.jobset.sigs.k8s.io/exclusive-topology", "alpha.jobset.sigs.k8s.io/node-selector",
+    "batch.kubernetes.io/job-completion-index", "jobset.sigs.k8s.io/disable-in-place-restart",
+    "jobset.sigs.k8s.io/jobset-name", "kueue.x-k8s.io/admission-gated-by", "kueue.x-k8s.io/max-exec-time-seconds",
+    "kueue.x-k8s.io/podset-group-name", "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-slice-required-topology",
+    "kueue.x-k8s.io/podset-slice-size", "kueue.x-k8s.io/podset-unconstrained-topology",
+    "kueue.x-k8s.io/prebuilt-workload-name", "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/queue-name",
+    "node.kubernetes.io/not-ready", "node.kubernetes.io/out-of-service", "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable",
+];
 
 /// Keys of nodes, of Workloads and of TrainJobs, and fields of Kueue's configuration, in JSON and in the text.
 #[test]
@@ -225,6 +245,7 @@ fn keys_of_nodes_workloads_and_trainjobs_are_listed_as_not_modelled() {
         node("b", ", labels: {cloud.google.com/gke-provisioning: spot}", ""),
         node("c", ", labels: {karpenter.sh/capacity-type: on-demand}", ""),
         node("d", "", "taints: [{key: node.cilium.io/agent-not-ready, effect: NoSchedule}]"),
+        node("e", "", "taints: [{key: node.kubernetes.io/out-of-service, effect: NoExecute}]"),
     ];
     std::fs::write(&dump, format!("apiVersion: v1\nkind: List\nitems: [{}]\n", nodes.join(", "))).unwrap();
     let runtime = dir.join("train.yaml");
@@ -271,6 +292,8 @@ fn keys_of_nodes_workloads_and_trainjobs_are_listed_as_not_modelled() {
         assert!(listed.iter().any(|note| note.starts_with(expected)), "{expected}: {listed:#?}");
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    assert!(!listed.iter().any(|note| note.contains("capacity-type") || note.contains("tls")), "{listed:#?}");
+    for absent in ["capacity-type", "out-of-service", "tls"] {
+        assert!(!listed.iter().any(|note| note.contains(absent)), "{absent}: {listed:#?}");
+    }
     std::fs::remove_dir_all(dir).unwrap();
 }
