@@ -88,7 +88,8 @@ pub fn bind_pod(ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, node:
     let there = ctx.store.pods.is_current(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
     let answer = RequestAnswer::from_existence(there);
     ctx.record_response(Call::Bind, answer);
-    if there {
+    // The API server binds a pod in a terminal phase too, for which no component acts any more.
+    if there && !ctx.store.pods.is_terminal(pod) {
         set_node(ctx, pod, node);
     }
     answer

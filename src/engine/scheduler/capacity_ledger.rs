@@ -164,6 +164,13 @@ impl CapacityLedger {
         }
     }
 
+    /// Returns whether the accounting has the nodes of the store: it has been notified of each creation and deletion.
+    pub fn has_nodes_of(&self, store: &ObjectStore) -> bool {
+        let all = store.nodes.len() * store.nodes.cluster.resources.len();
+        self.free.len() == all
+            && (0..store.nodes.len() as u32).all(|n| store.nodes.exists(NodeId(n)) != self.is_gone(NodeId(n)))
+    }
+
     fn is_gone(&self, node: NodeId) -> bool {
         self.gone.get(node.ix()) == Some(&true)
     }

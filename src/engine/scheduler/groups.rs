@@ -90,7 +90,10 @@ impl SchedulerState {
         };
         let current = (pod, ctx.store.pods.incarnation[pod.ix()]);
         self.groups.members.entry(group.clone()).or_default().insert(current, u64::MAX);
-        self.groups.held.entry(group.clone()).or_default().push(current);
+        let held = self.groups.held.entry(group.clone()).or_default();
+        if !held.contains(&current) {
+            held.push(current);
+        }
         self.release_complete_group(ctx, &group, Some(pod));
     }
 
@@ -147,6 +150,11 @@ impl SchedulerState {
         let current = (pod, ctx.store.pods.incarnation[pod.ix()]);
         let is_held = self.groups.held.get(&group).is_some_and(|held| held.contains(&current));
         is_held.then(|| self.hold_reason(ctx.store, &group)).flatten()
+    }
+
+    /// Returns whether the pod is in the cycle of its group.
+    pub(super) fn is_in_group_cycle(&self, pod: PodId) -> bool {
+        self.groups.cycle.iter().any(|cycle| cycle.pods.iter().any(|member| member.pod.0 == pod))
     }
 
     /// The pod has finished or was removed.

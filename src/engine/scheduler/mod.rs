@@ -177,7 +177,7 @@ impl SchedulerState {
         let waits = p.exists(pod) && !p.has(pod, flag::GATED | flag::BOUND | flag::DELETING);
         // A pod in a cycle has no gates; its changes are considered when it is queued again.
         let looked_at = self.in_cycle == Some((pod, p.incarnation[pod.ix()]));
-        let known = looked_at || self.queues.contains(pod);
+        let known = looked_at || self.is_in_group_cycle(pod) || self.queues.contains(pod);
         let is_ours = self.missing_profile(ctx.store, pod).is_none();
         if is_ours && waits && !self.ledger.holds(pod) && !known && !p.is_terminal(pod) {
             self.enqueue(ctx, pod);

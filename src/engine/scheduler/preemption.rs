@@ -108,7 +108,8 @@ impl SchedulerState {
     pub(super) fn check_choice(&mut self, ctx: &EngineContext<'_>, pod: PodId, chosen: Option<NodeId>) {
         const EXAMINED_WHOLE: usize = 100;
         let is_blocked = ctx.store.facts(pod).blocked.is_some() || ctx.store.deleting_claim(pod).is_some();
-        if is_blocked || ctx.store.nodes.len() >= EXAMINED_WHOLE {
+        // The plugins see nodes of which the accounting has not been notified.
+        if is_blocked || ctx.store.nodes.len() >= EXAMINED_WHOLE || !self.ledger.has_nodes_of(ctx.store) {
             return;
         }
         let decision = self.decide(ctx, pod);
