@@ -19,7 +19,8 @@ impl SchedulerState {
             let Some((pod, since)) = self.queues.pop() else {
                 return;
             };
-            if !ctx.store.pods.exists(pod) {
+            // A pod may have failed without a node during its last cycle.
+            if !ctx.store.pods.exists(pod) || ctx.store.pods.is_terminal(pod) {
                 continue;
             }
             if ctx.store.pods.has(pod, flag::DELETING) {

@@ -159,6 +159,9 @@ impl SchedulerState {
             }
             PodChange::Deleting => self.ledger.set_terminating(ctx.store, pod),
             PodChange::Finished => {
+                // The informer of kube-scheduler has no terminal pods (`NewInformerFactory`), so that a pod that fails
+                // without a node leaves the queue.
+                self.queues.remove(pod);
                 self.leave_group(ctx, pod);
                 self.release(ctx, pod);
             }

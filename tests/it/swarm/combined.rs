@@ -34,7 +34,7 @@ fn combined_cases_keep_all_invariants_and_relations() {
     }
 }
 
-/// A pod of a group was enqueued twice (1843), a pod bound after its end (1659), a node that the scheduler did not know
+/// A pod that failed without a node stayed in the scheduling queue (1659, 1843), a node that the scheduler did not know
 /// yet was taken for an error (1827), and faults were compared by numbers that depend on the time limit (585, 893).
 #[test]
 fn cases_that_once_failed_pass() {
