@@ -49,7 +49,7 @@ use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use kueue::{
-    describe_error as describe_workload_error, namespaces as kueue_namespaces,
+    describe_error as describe_workload_error, local_queue_text, namespaces as kueue_namespaces,
     placed_requests as kueue_placed_requests, started as started_jobset, topology_nodes as kueue_nodes, workload_name,
 };
 pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};

@@ -197,7 +197,7 @@ fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Ve
         let jobset = &submitted.jobset;
         // A resume may change the templates of a suspended JobSet.
         let rjs = jobset.spec.replicated_jobs.iter();
-        let is_suspended = jobset.spec.suspend || scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset));
+        let is_suspended = jobset.spec.suspend || scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(jobset));
         let rjs = rjs.filter(|rj| rj.replicas > 0 && !is_suspended);
         let before = problems.len();
         for rj in rjs {

@@ -192,6 +192,36 @@ fn imported_nodes_keep_their_names_and_their_pods() {
     assert_eq!(cluster.accelerators, [4, 4, 4, 0, 4, 4], "the pod holds the chips of gke-q2z");
 }
 
+/// A label that identifies nodes must not separate them, whether or not all nodes have it.
+#[test]
+fn a_label_with_about_as_many_values_as_nodes_does_not_separate_pools() {
+    type Value = fn(usize) -> Option<String>;
+    let cases: [(&str, usize, Value); 5] = [
+        ("numbers", 16, |i| Some(format!("s{i}"))),
+        ("one value twice", 16, |i| Some(format!("s{}", i.max(1)))),
+        ("one node lacks it", 16, |i| (i > 0).then(|| format!("s{i}"))),
+        ("numbers from 1", 2, |i| Some((i + 1).to_string())),
+        ("hexadecimal", 16, |i| Some(format!("i-{:x}", (i.max(1) + 7) * 0x9e37_79b9))),
+    ];
+    for (name, count, value) in cases {
+        let node = |i: usize| {
+            let mut labels = serde_json::json!({"cloud.google.com/gce-topology-block": format!("b{}", i / 8),
+                "cloud.google.com/gce-topology-subblock": format!("s{}", i / 4),
+                "cloud.google.com/gke-accelerator": "nvidia-h100-mega-80gb",
+                "node.kubernetes.io/instance-type": "a3-megagpu-8g"});
+            if let Some(value) = value(i) {
+                labels["example.com/serial"] = value.into();
+            }
+            serde_json::json!({"kind": "Node", "metadata": {"name": format!("x-{i}"), "labels": labels},
+                "status": {"allocatable": {"nvidia.com/gpu": "8", "pods": "110"}}})
+        };
+        let list = serde_json::json!({"kind": "List", "items": (0..count).map(node).collect::<Vec<_>>()});
+        let ImportedTopology { topology, .. } = import(&list.to_string());
+        let listed: usize = topology.pools.iter().map(|pool| pool.nodes.len()).sum();
+        assert_eq!((topology.pools.len(), listed, topology.nodes() as usize), (1, count, count), "{name}");
+    }
+}
+
 /// The host label of A4X counts up over all machines, but it does not make an NVLink domain of each.
 #[test]
 fn a_numbered_label_of_each_node_does_not_split_islands() {

@@ -574,17 +574,39 @@ impl TwoJobSets<'_> {
         self.play_manifest(&four_pods("later", metadata, self.pod))
     }
 
-    fn play_manifest(&self, later: &str) -> Result<(Vec<String>, RunOutcome), String> {
+    /// Returns the scenario and its files.
+    fn files(&self, later: &str) -> (String, Vec<(&'static str, String)>) {
         let low = four_pods("low", IN_QUEUE, "");
         let objects = format!("{}{TWO_QUEUES}", self.objects);
         let faults = if self.faults.is_empty() { "[]" } else { self.faults };
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: two}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: eight}}\n  pools: [{{name: \"n-{{node}}\", \
-             nodesPerIsland: 8, allocatable: {{cpu: 2}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
+             nodesPerIsland: 8, allocatable: {{cpu: 2, memory: 64Gi}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
              low.yaml}}, {{manifest: later.yaml, submitAt: 20s}}]\nfaults: {faults}\nstop: {{at: 3m}}\nseed: 1\n"
         );
-        let files = [("low.yaml", low.as_str()), ("later.yaml", later), ("objects.yaml", objects.as_str())];
+        (scenario, vec![("low.yaml", low), ("later.yaml", later.to_owned()), ("objects.yaml", objects)])
+    }
+
+    /// Returns what `run` prints, on one line.
+    fn print(&self, name: &str) -> String {
+        let dir = scratch(name);
+        let metadata = if self.metadata.is_empty() { IN_QUEUE } else { self.metadata };
+        let (scenario, files) = self.files(&four_pods("later", metadata, self.pod));
+        for (file, text) in &files {
+            std::fs::write(dir.join(file), text).unwrap();
+        }
+        let file = dir.join("scenario.yaml");
+        std::fs::write(&file, scenario).unwrap();
+        let output = program(&["run", file.to_str().unwrap()]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        std::fs::remove_dir_all(dir).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn play_manifest(&self, later: &str) -> Result<(Vec<String>, RunOutcome), String> {
+        let (scenario, files) = self.files(later);
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let scenario = support::parse_with(&scenario, &files).map_err(|e| e.to_string())?;
         let mut simulation = support::simulation(&scenario);
         simulation.set_paranoid(true);
@@ -832,6 +854,9 @@ fn the_api_server_refuses_objects_of_kueue_that_break_the_rules_of_their_crds() 
         "resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 1}]}]}]";
     let flavor = |spec: &str| object("ResourceFlavor", "other", &format!("spec: {{{spec}}}"));
     let labels: Vec<String> = (0..9).map(|n| format!("l{n}: v")).collect();
+    let queue = |spec: &str| object("ClusterQueue", "q", &format!("spec: {{{spec}, {groups}}}"));
+    let selected = |selector: &str| queue(&format!("namespaceSelector: {{{selector}}}"));
+    let checked = |checks: &str| queue(&format!("admissionChecksStrategy: {{admissionChecks: {checks}}}"));
     let cases = [
         (object("ClusterQueue", "\"A b\"", &format!("spec: {{{groups}}}")), "metadata.name: Invalid value: \"A b\""),
         (object("Cohort", "Bad_Name", ""), "metadata.name: Invalid value: \"Bad_Name\""),
@@ -868,11 +893,214 @@ fn the_api_server_refuses_objects_of_kueue_that_break_the_rules_of_their_crds() 
             object("Topology", "t", "spec: {levels: [{nodeLabel: a b}]}"),
             "spec.levels[0].nodeLabel in body should match",
         ),
+        (
+            selected("matchExpressions: [{key: a, operator: In}]"),
+            "spec.namespaceSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' \
+             or 'NotIn'",
+        ),
+        (
+            selected("matchExpressions: [{key: a, operator: NotIn, values: []}]"),
+            "spec.namespaceSelector.matchExpressions[0].values: Required value",
+        ),
+        (
+            selected("matchExpressions: [{key: a, operator: DoesNotExist, values: [x]}]"),
+            "spec.namespaceSelector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is \
+             'Exists' or 'DoesNotExist'",
+        ),
+        (
+            selected("matchExpressions: [{key: a, operator: Within, values: [x]}]"),
+            "spec.namespaceSelector.matchExpressions[0].operator: Invalid value: \"Within\": not a valid selector operator",
+        ),
+        (
+            selected("matchLabels: {a b: c}"),
+            "spec.namespaceSelector.matchLabels: Invalid value: \"a b\": name part must",
+        ),
+        (
+            object("ClusterQueue", "q", &format!("spec: {{{}}}", groups.replace("cpu", "Bad Resource"))),
+            "spec.resourceGroups[0].coveredResources[0]: Invalid value: \"Bad Resource\": name part must",
+        ),
+        (checked("[]"), "spec.admissionChecksStrategy.admissionChecks in body should have at least 1 items"),
+        (
+            checked("[{name: a}, {name: a}]"),
+            "spec.admissionChecksStrategy.admissionChecks[1]: Duplicate value: {\"name\":\"a\"}",
+        ),
+        (
+            checked("[{name: a, onFlavors: [f, f]}]"),
+            "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]: Duplicate value: \"f\"",
+        ),
+        (
+            object(
+                "AdmissionCheck",
+                "a",
+                "spec: {controllerName: x, parameters: {apiGroup: a.b, kind: bad kind, name: n}}",
+            ),
+            "spec.parameters.kind: Invalid value: \"bad kind\": spec.parameters.kind in body should match \
+             '^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$'",
+        ),
     ];
     for (objects, message) in cases {
         let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
         let error = inputs.play().err().unwrap_or_else(|| panic!("accepted: {objects}"));
         assert!(error.contains(message), "{message}: {error}");
+    }
+}
+
+/// Inputs with a configuration of the manager.
+fn configured(fields: &str) -> String {
+    format!("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{fields}\n---\n")
+}
+
+/// The functions of `pkg/config/validation.go` with an effect on admissions.
+#[test]
+fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() {
+    let own = "namespace: mine\nmanagedJobsNamespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, \
+               operator: NotIn, values: [kube-system]}]}";
+    let cases = [
+        (
+            "integrations: {frameworks: [jobset.x-k8s.io/jobset, nope]}",
+            "integrations.frameworks[1]: Unsupported value: \"nope\": supported values: \"batch/job\", \"deployment\", \
+             \"jobset.x-k8s.io/jobset\"",
+        ),
+        (
+            "integrations: {frameworks: [jobset.x-k8s.io/jobset, jobset.x-k8s.io/jobset]}",
+            "integrations.frameworks[1]: Duplicate value: \"jobset.x-k8s.io/jobset\"",
+        ),
+        (
+            "fairSharing: {preemptionStrategies: [LessThanInitialShare, LessThanInitialShare]}",
+            "fairSharing.preemptionStrategies: Unsupported value: [\"LessThanInitialShare\",\"LessThanInitialShare\"]: \
+             supported values: \"LessThanOrEqualToFinalShare\", \"LessThanInitialShare\", \
+             \"LessThanOrEqualToFinalShare,LessThanInitialShare\"",
+        ),
+        (
+            "resources: {transformations: [{input: cpu, outputs: {x: 1}}, {input: cpu, outputs: {y: 1}}]}",
+            "resources.transformations[1].input: Duplicate value: \"cpu\"",
+        ),
+        (
+            "resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a]}",
+            "resources.quotaCheckStrategy: Invalid value: \"IgnoreUndeclared\": excludeResourcePrefixes is not allowed",
+        ),
+        (
+            "managedJobsNamespaceSelector: {}",
+            "managedJobsNamespaceSelector: Invalid value: {}: should not match the \"kube-system\" namespace",
+        ),
+        (own, "should not match the \"mine\" namespace"),
+        (
+            "managedJobsNamespaceSelector: {matchExpressions: [{key: a, operator: In}]}",
+            "managedJobsNamespaceSelector.matchExpressions[0].values: Required value",
+        ),
+        (
+            "integrations: {frameworks: [jobset.x-k8s.io/jobset], externalFrameworks: [a.b]}",
+            "integrations.externalFrameworks[0]: Invalid value: \"a.b\": must be format, 'Kind.version.group.com'",
+        ),
+    ];
+    for (fields, message) in cases {
+        let objects = configured(fields);
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        let error = inputs.play().err().unwrap_or_else(|| panic!("accepted: {fields}"));
+        assert!(error.contains(message), "{message}: {error}");
+    }
+}
+
+/// `ValidateResources`: the message of upstream's test of the scheduler.
+#[test]
+fn a_workload_whose_requests_exceed_its_limits_gets_no_quota() {
+    let pod = four_pods("later", "labels: {kueue.x-k8s.io/queue-name: l2}", "");
+    for (limits, names) in
+        [("cpu: 500m", "[\"cpu\"]"), ("cpu: 1", ""), ("cpu: 500m, memory: 1Gi", "[\"cpu\",\"memory\"]")]
+    {
+        let limits = format!("requests: {{cpu: 1, memory: 2Gi}}, limits: {{{limits}}}");
+        let later = pod.replace("requests: {cpu: 1}", if names.is_empty() { "limits: {cpu: 1}" } else { &limits });
+        let (texts, outcome) = TwoJobSets::default().play_manifest(&later).unwrap_or_else(|e| panic!("{e}"));
+        let is_refused = texts.iter().any(|text| text == "later QuotaReserved=false Misconfigured");
+        assert_eq!(is_refused, !names.is_empty(), "{}", texts.join("\n"));
+        let message = format!(
+            "resources validation failed: spec.podSets[0].template.spec.containers[0]: Invalid value: {names}: requests \
+             must not exceed its limits"
+        );
+        let blocked = outcome.blocked.join("\n");
+        assert_eq!(blocked.contains(&message), !names.is_empty(), "{blocked}");
+    }
+}
+
+/// `managedJobsNamespaceSelector`: the webhook suspends a JobSet with a queue in any namespace, but the reconciler
+/// ignores it.
+#[test]
+fn kueue_manages_only_jobsets_in_namespaces_that_its_selector_selects() {
+    let all = configured("manageJobsWithoutQueueName: true");
+    let selector = "managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team}}";
+    let team = configured(&format!("manageJobsWithoutQueueName: true\n{selector}"));
+    let mine = configured("namespace: mine");
+    let ignored = "Kueue ignores it: managedJobsNamespaceSelector does not select its namespace";
+    let waits = "its Workload waits for admission";
+    // Namespace, configuration, whether the JobSet has a queue, and why it does not run.
+    let cases = [
+        ("kube-system", "", true, ignored),
+        ("kueue-system", "", true, ignored),
+        ("kueue-system", &*mine, true, waits),
+        ("mine", &*mine, true, ignored),
+        ("kube-system", &*all, false, ""),
+        ("team", &*all, false, waits),
+        ("team", &*team, false, waits),
+        ("other", &*team, false, ""),
+        ("other", &*team, true, ignored),
+    ];
+    for (namespace, objects, has_queue, why) in cases {
+        let queue = if has_queue { ", labels: {kueue.x-k8s.io/queue-name: l}" } else { "" };
+        let metadata = format!("namespace: {namespace}{queue}");
+        let inputs = TwoJobSets { metadata: &metadata, objects, ..TwoJobSets::default() };
+        let (texts, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        let blocked = outcome.blocked.join("\n");
+        assert!(!inputs.print("kueue-namespace").contains("Kueue is not simulated"));
+        let is_ready = texts.iter().any(|text| text == "later ready=true");
+        assert!(is_ready == why.is_empty() && blocked.contains(why), "{namespace} {has_queue}: {blocked}");
+    }
+}
+
+#[test]
+fn the_report_names_the_present_queue_and_the_owner_of_a_prebuilt_workload() {
+    let moved = |queue: &str| {
+        format!(
+            "[{{at: 30s, patch: {{kind: JobSet, name: later, merge: {{metadata: {{labels: {{kueue.x-k8s.io/queue-name: \
+             {queue}}}}}}}}}}}]"
+        )
+    };
+    let (to_second, to_none) = (moved("l2"), moved("nope"));
+    let prebuilt = |owner: &str| {
+        format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default, uid: u, \
+             creationTimestamp: \"2026-01-01T00:00:00Z\"{owner}}}\nspec: {{queueName: l2, podSets: [{{name: zz, count: 4, \
+             template: {{spec: {{containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}]}}\n---\n"
+        )
+    };
+    let named = "labels: {kueue.x-k8s.io/queue-name: l2, kueue.x-k8s.io/prebuilt-workload-name: pre}";
+    let owned = prebuilt(", ownerReferences: [{apiVersion: v1, kind: Job, name: boss, uid: b, controller: true}]");
+    let (unowned, all) = (prebuilt(""), configured("manageJobsWithoutQueueName: true"));
+    let cases = [
+        ("", &*to_second, "", "of ClusterQueue cq2 (LocalQueue l2)"),
+        ("", &*to_none, "", "for quota of LocalQueue nope, and still waits"),
+        ("namespace: default", "", &*all, "for quota without a LocalQueue, and still waits"),
+        (named, "", &*unowned, "for quota of ClusterQueue cq2 (LocalQueue l2) quota: 4 cpu in flavor f"),
+        (named, "", &*owned, "which its kueue.x-k8s.io/prebuilt-workload-name names and which Job boss controls"),
+    ];
+    for (at, (metadata, faults, objects, text)) in cases.into_iter().enumerate() {
+        let printed = TwoJobSets { metadata, faults, objects, ..TwoJobSets::default() }.print(&format!("queue-{at}"));
+        assert!(printed.contains(text), "{text}: {printed}");
+    }
+}
+
+#[test]
+fn a_jobset_that_lost_its_queue_while_suspended_is_reported() {
+    let removed = "{at: 30s, patch: {kind: JobSet, name: later, merge: {metadata: {labels: {kueue.x-k8s.io/queue-name: \
+                   null}}}}}";
+    for (faults, state) in [
+        (format!("[{removed}]"), "waits in LocalQueue l"),
+        (format!("[{removed}, {{at: 40s, deleteJobSet: {{name: low}}}}]"), "holds 4 cpu"),
+    ] {
+        let inputs = TwoJobSets { faults: &faults, ..TwoJobSets::default() };
+        let (_, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        let blocked = outcome.blocked.join("\n");
+        let why = format!("Kueue ignores it: it has no queue (label kueue.x-k8s.io/queue-name); its Workload {state}");
+        assert!(blocked.contains(&why), "{blocked}");
     }
 }
 

@@ -216,6 +216,7 @@ fn word(body: &Body) -> Option<usize> {
         | ExistingQuota { .. }
         | ExistingPreempted { .. }
         | PreemptedByExisting { .. }
+        | WorkloadQueue { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -296,6 +297,7 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | ExistingQuota { .. }
         | ExistingPreempted { .. }
         | PreemptedByExisting { .. }
+        | WorkloadQueue { .. }
         | SliceForming { .. }
         | SliceFormed { .. } => members(body, names),
         PodCreated { .. }

@@ -409,6 +409,10 @@ impl SubmissionTrial<'_> {
         result.namespace.clone_from(&jobset.namespace);
         jobset.kueue_queue().unwrap_or_default().clone_into(&mut result.local_queue);
         self.progress.keys.push(None);
+        if let Some(why) = objects.ignored_reason(jobset) {
+            (result.verdict, result.cause, result.message) = ("Pending", Some("queue"), why);
+            return Ok(attempt);
+        }
         if !objects.manages(jobset) || objects.cluster_queues.is_empty() && objects.local_queues.is_empty() {
             result.verdict = "Unmanaged";
             self.place(result, submitted.clone())?;

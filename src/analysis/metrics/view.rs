@@ -143,7 +143,7 @@ impl<'a> RunView<'a> {
             return None;
         }
         let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
-        if self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset)) {
+        if self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(jobset)) {
             return None;
         }
         let who = match jobset.kueue_queue() {

@@ -41,6 +41,8 @@ pub struct PodSpec {
     pub terms: PodTerms,
     /// Requests of the pod as a whole.
     pub resources: ResourceAmounts,
+    /// Limits of the pod as a whole.
+    pub limits: ResourceAmounts,
     /// Resources that the sandbox of the pod needs.
     pub overhead: ResourceAmounts,
     pub init_containers: Vec<ContainerSpec>,
@@ -89,6 +91,8 @@ pub struct ContainerSpec {
     /// Requested quantity by resource name, in thousandths of the unit. A limit without a request counts as the
     /// request, as in the API server.
     pub requests: ResourceAmounts,
+    /// Limits by resource name, in thousandths of the unit.
+    pub limits: ResourceAmounts,
     /// Restart policy of the container. `Always` on an init container makes it a sidecar.
     pub restart_policy: Option<RestartPolicy>,
     pub restart_policy_rules: Vec<ContainerRestartRule>,

@@ -18,6 +18,10 @@ pub fn set_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId, workload: Wor
     let new = Arc::new(workload);
     let old = row.workload.replace(new.clone());
     row.workload_version += 1;
+    if old.as_ref().is_some_and(|old| old.queue != new.queue) {
+        let queue = ctx.intern(&new.queue);
+        ctx.emit(Body::WorkloadQueue { jobset, queue });
+    }
     let known = |c: &Condition| old.as_ref().is_some_and(|old| old.status.conditions.contains(c));
     for condition in new.status.conditions.iter().filter(|c| !known(c)) {
         let (kind, status) = (condition.kind, condition.status);
@@ -74,7 +78,7 @@ pub fn quota_changes(ctx: &mut EngineContext<'_>, old: Option<&Workload>, new: O
 
 /// Suspends a new JobSet that Kueue manages, like the webhook of Kueue.
 pub(super) fn suspend_managed(ctx: &EngineContext<'_>, spec: Arc<JobSet>) -> Arc<JobSet> {
-    let is_managed = ctx.scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&spec));
+    let is_managed = ctx.scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(&spec));
     if !is_managed || spec.spec.suspend {
         return spec;
     }

@@ -9,9 +9,9 @@ use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::JobSetRow;
 use serde_json::Value;
-use sim_api::spec::ObjectKind;
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_PREBUILT_WORKLOAD};
 use sim_api::spec::kueue::{KueueObjects, POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
+use sim_api::spec::{JobSet, ObjectKind};
 use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
@@ -141,12 +141,14 @@ impl KueueController {
         let Some(objects) = &ctx.scenario.kueue else { return };
         let now = self.time(ctx);
         let old = self.reserved_workload(objects, &self.rows[jobset.ix()].spec).cloned();
+        let owner = other_owner(ctx, objects, jobset, &self.rows[jobset.ix()].spec);
         let row = &mut self.rows[jobset.ix()];
         if !row.exists || row.view.is_deleted || row.view.finished.is_some() || !objects.manages(&row.spec) {
             return;
         }
-        let new = match (row.spec.prebuilt_workload(), &old) {
-            (Some(name), Some(old)) if old.name == name => adopted(&row.spec, old),
+        let new = match (row.spec.prebuilt_workload(), &old, owner) {
+            (Some(name), Some(old), _) if old.name == name => adopted(&row.spec, old),
+            (Some(name), _, Some(owner)) => Err(WorkloadError::PrebuiltWorkloadOwned { name: name.to_owned(), owner }),
             _ => workload(&row.spec, &ClassLists::new(ctx, objects).view(), now),
         };
         match new {
@@ -277,6 +279,20 @@ impl<'o> ClassLists<'o> {
     }
 }
 
+/// Returns the other object that controls the prebuilt Workload which a JobSet names.
+fn other_owner(ctx: &EngineContext<'_>, objects: &KueueObjects, jobset: JobSetId, spec: &JobSet) -> Option<String> {
+    let name = spec.prebuilt_workload()?;
+    let mut rows = ctx.store.jobsets.iter().enumerate().filter(|(index, _)| *index != jobset.ix());
+    let is_named = |w: &Workload| w.namespace == spec.namespace && w.name == name;
+    let owner = rows.find(|(_, row)| row.workload.as_ref().is_some_and(|workload| is_named(workload)));
+    if let Some((_, row)) = owner {
+        return Some(format!("JobSet {}", row.spec.name));
+    }
+    let mut stored = objects.workloads.iter().filter(|w| w.namespace == spec.namespace && w.name == name);
+    let owner = stored.find_map(|workload| workload.owner.as_ref())?;
+    Some(format!("{} {}", owner.kind, owner.name))
+}
+
 /// Returns the Workload in the queue that its suspended JobSet names now. The API server does not accept another queue
 /// while quota is reserved (CEL rule of the Workload).
 fn changed_queue(row: &ManagedJobSet, current: &Workload) -> Option<Workload> {
@@ -325,6 +341,11 @@ fn describe_step_error(error: &WorkloadError, step: &str) -> String {
         }
         WorkloadError::PrebuiltWorkloadMissing { name } => {
             format!("it waits for Workload {name}, which its {KUEUE_PREBUILT_WORKLOAD} names and which does not exist")
+        }
+        WorkloadError::PrebuiltWorkloadOwned { name, owner } => {
+            format!(
+                "it waits for Workload {name}, which its {KUEUE_PREBUILT_WORKLOAD} names and which {owner} controls"
+            )
         }
         WorkloadError::PrebuiltWorkloadOutOfSync { name } => {
             format!("the prebuilt Workload {name} is out of sync with it: the pod sets differ")

@@ -27,10 +27,13 @@ use placed_pods::PodCache;
 pub use pod_sets::started;
 use rows::ManagedJobSet;
 use sim_api::spec::ScenarioSpec;
+use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{JobSetId, SimTime, row_or_default};
+use sim_kueue::amount::Amount;
 use sim_kueue::control::{Manager, REQUEUE_DELAY};
 use sim_kueue::verdict::behind_message;
+use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{CheckStatus, ConditionType, Workload, WorkloadKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -143,8 +146,14 @@ impl KueueController {
     pub fn blocked_reason(&self, ctx: &EngineContext<'_>, jobset: JobSetId) -> Option<String> {
         self.manager.as_ref()?;
         let stored = &ctx.store.jobsets[jobset.ix()];
-        if !stored.exists() || !stored.suspended() || !ctx.scenario.kueue.as_ref()?.manages(&stored.spec) {
+        let objects = ctx.scenario.kueue.as_ref()?;
+        if !stored.exists() || !stored.suspended() {
             return None;
+        }
+        if !objects.manages(&stored.spec) {
+            return objects
+                .ignored_reason(&stored.spec)
+                .or_else(|| without_queue(objects, stored.workload.as_deref()?));
         }
         let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
         let Some(workload) = &stored.workload else {
@@ -155,7 +164,7 @@ impl KueueController {
         }
         let behind = self.manager.as_ref()?.waits_behind(jobset.ix()).filter(|_| is_untried(workload));
         let head = behind.and_then(|head| self.describe_workload(ctx, head));
-        let reason = pending_reason(workload, ctx.scenario.kueue.as_ref()?)?;
+        let reason = pending_reason(workload, objects)?;
         Some(head.map_or_else(|| reason.clone(), |head| format!("{reason}: {}", behind_message(&head))))
     }
 
@@ -249,6 +258,25 @@ fn observe(
     ctx.schedule_after(lag, TicketWait::Watch, about, event);
 }
 
+/// Returns why a suspended JobSet without a queue does not run, if Kueue has suspended it: it has a Workload from the
+/// time when it had a queue.
+fn without_queue(objects: &KueueObjects, workload: &Workload) -> Option<String> {
+    if !objects.configuration.manages_jobsets {
+        return None;
+    }
+    let mut held: BTreeMap<_, Amount> = BTreeMap::new();
+    for (fr, amount) in held_quota(workload) {
+        let sum = held.entry(fr.resource).or_default();
+        *sum += amount;
+    }
+    let held: Vec<String> = held.iter().map(|(name, amount)| format!("{} {name}", amount.text(name))).collect();
+    let state = match held.as_slice() {
+        [] => format!("waits in LocalQueue {}", workload.queue),
+        held => format!("holds {}", held.join(", ")),
+    };
+    Some(format!("Kueue ignores it: it has no queue (label {KUEUE_QUEUE}); its Workload {state}"))
+}
+
 /// Returns why a Workload is not admitted, in the words of its conditions.
 fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String> {
     if workload.is_admitted() || workload.is_finished() {
@@ -263,7 +291,13 @@ fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String>
     let state = if workload.active { "waits for admission" } else { "is deactivated" };
     let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
     let missing = missing_objects(workload, objects).map_or(String::new(), |missing| format!("; {missing}"));
-    Some(format!("its Workload {state} in LocalQueue {}{words}{missing}", workload.queue))
+    let queue = local_queue_text(&workload.queue, " in LocalQueue ");
+    Some(format!("its Workload {state}{queue}{words}{missing}"))
+}
+
+/// Returns the name of a LocalQueue after some words, or that there is none.
+pub fn local_queue_text(queue: &str, before: &str) -> String {
+    if queue.is_empty() { " without a LocalQueue".to_owned() } else { format!("{before}{queue}") }
 }
 
 /// Returns which objects make the ClusterQueue of a Workload inactive because they do not exist.

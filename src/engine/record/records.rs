@@ -222,6 +222,8 @@ records! {
     ExistingPreempted { workload: TextId = "workload", preemptor: JobSetId = object }
     /// The Workload of a JobSet was evicted to make room for one that existed at the start (Kueue).
     PreemptedByExisting { jobset: JobSetId = object, preemptor: TextId = "preemptor" }
+    /// The Workload of a JobSet is in another LocalQueue (Kueue).
+    WorkloadQueue { jobset: JobSetId = object, queue: TextId = "localQueue" }
 }
 
 impl Body {

@@ -56,6 +56,7 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .collect(),
         terms: terms(node),
         resources: requests(node),
+        limits: limits(node),
         overhead: read::quantities(node, "overhead"),
         init_containers: read::list(node, "initContainers").iter().map(container).collect(),
         containers: read::list(node, "containers").iter().map(container).collect(),
@@ -126,6 +127,7 @@ fn container(node: &YamlNode) -> ContainerSpec {
         image: read::string(node, "image").unwrap_or_default(),
         image_pull_policy: pull_policy(node),
         requests: requests(node),
+        limits: limits(node),
         restart_policy: restart_policy(node),
         restart_policy_rules: read::list(node, "restartPolicyRules").iter().filter_map(restart_rule).collect(),
         startup_probe: node.get("startupProbe").map(probe),
@@ -166,6 +168,10 @@ fn requests(node: &YamlNode) -> ResourceAmounts {
     let mut requests = read::quantities(resources, "limits");
     requests.extend(read::quantities(resources, "requests"));
     requests
+}
+
+fn limits(node: &YamlNode) -> ResourceAmounts {
+    node.get("resources").map_or_else(ResourceAmounts::new, |resources| read::quantities(resources, "limits"))
 }
 
 fn restart_rule(node: &YamlNode) -> Option<ContainerRestartRule> {

@@ -1,10 +1,11 @@
 //! Converts the configuration of Kueue's manager, with its defaults (`apis/config/v1beta2/defaults.go`).
 
+use super::quotas;
 use crate::schema::definitions::kueue::CONFIGURATION_V1BETA1;
 use crate::{read, text::node::YamlNode};
 use sim_api::spec::kueue::{
-    AdmissionFairSharing, FairSharingStrategy, KueueBehavior, KueueConfiguration, KueueResources, RequeuingStrategy,
-    RequeuingTimestamp, ResourceTransformation, WaitForPodsReady,
+    AdmissionFairSharing, FairSharingStrategy, KUBE_SYSTEM, KUEUE_NAMESPACE, KueueBehavior, KueueConfiguration,
+    KueueResources, NamespaceSelector, RequeuingStrategy, RequeuingTimestamp, ResourceTransformation, WaitForPodsReady,
 };
 use sim_base::Duration;
 
@@ -17,6 +18,7 @@ pub fn configuration(node: &YamlNode) -> KueueConfiguration {
     KueueConfiguration {
         manages_jobsets: manages_jobsets(node),
         manage_jobs_without_queue_name: read::boolean(node, "manageJobsWithoutQueueName").unwrap_or(false),
+        managed_namespaces: managed_namespaces(node),
         wait_for_pods_ready: wait_for_pods_ready(node, is_old),
         has_default_readiness: node.get("waitForPodsReady").is_none(),
         fair_sharing: node.get("fairSharing").and_then(|sharing| fair_sharing(sharing, is_old)),
@@ -24,6 +26,14 @@ pub fn configuration(node: &YamlNode) -> KueueConfiguration {
         resources: node.get("resources").map(resources).unwrap_or_default(),
         behavior: KueueBehavior::default(),
     }
+}
+
+/// Returns the selector of the namespaces whose jobs are managed; by default all except `kube-system` and Kueue's own.
+fn managed_namespaces(node: &YamlNode) -> NamespaceSelector {
+    let own = read::string(node, "namespace").filter(|name| !name.is_empty());
+    let excluded = [KUBE_SYSTEM, own.as_deref().unwrap_or(KUEUE_NAMESPACE)];
+    let written = node.get("managedJobsNamespaceSelector").map(quotas::selector);
+    written.unwrap_or_else(|| NamespaceSelector::all_except(&excluded))
 }
 
 /// Name of JobSet among `integrations.frameworks`.

@@ -4,6 +4,7 @@
 use crate::acting_keys;
 use crate::kube::{self, WrittenManifest};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use serde_json::Value;
 use sim_api::spec::keys::{TPU_SLICE, TPU_SLICE_TOPOLOGY};
 use sim_api::spec::{ScenarioSpec, SubmittedJobSet};
 use sim_kueue::workload::webhook::{refusal, set_defaults};
@@ -24,6 +25,17 @@ pub fn admit(scenario: &mut ScenarioSpec, written: &BTreeMap<String, WrittenMani
     let refused = scenario.jobsets.iter().filter_map(|s| Some((s, refusal(&s.jobset, objects)?)));
     let refused: Vec<Diagnostic> = refused.flat_map(|(s, why)| kube::refused(written, &s.source, why)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics(refused)) }
+}
+
+/// Returns the labels of the Namespaces among other objects.
+pub fn namespace_labels(objects: &[Value]) -> BTreeMap<String, BTreeMap<String, String>> {
+    let namespaces = objects.iter().filter(|object| object["kind"] == "Namespace");
+    let labels = |object: &Value| {
+        let labels = object["metadata"]["labels"].as_object().into_iter().flatten();
+        labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    };
+    let name = |object: &Value| object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    namespaces.map(|object| (name(object), labels(object))).collect()
 }
 
 /// Refuses pods with a slice topology in a JobSet that Kueue manages: a webhook of GKE's slice controller turns the

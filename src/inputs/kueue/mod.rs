@@ -15,5 +15,5 @@ mod validate;
 
 pub use admission_checks::add_outcomes;
 pub use existing_workloads::add_run_times;
-pub use jobset_webhook::admit;
+pub use jobset_webhook::{admit, namespace_labels};
 pub use reader::{InlineObjects, KueueManifests, check_object, read_kueue, read_with_inline};

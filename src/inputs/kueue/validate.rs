@@ -1,12 +1,17 @@
-//! Refusals of Kueue's CRDs and validation webhooks, with their messages (`pkg/webhooks`).
+//! Refusals of Kueue's CRDs, of its validation webhooks (`pkg/webhooks`) and of its manager (`pkg/config`), with their
+//! messages.
 
+use super::quotas;
 use crate::read;
+use crate::schema::definitions::kueue::V1BETA1;
 use crate::text::locate::locate;
 use crate::text::node::{SourcePosition, YamlNode};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::field::{FieldErrorKind, FieldPath};
 use sim_api::admission::{meta_check, names};
+use sim_api::objects::check::label_selector;
 use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::kueue::{KUBE_SYSTEM, NAMESPACE_NAME};
 use sim_base::quantity;
 use std::collections::BTreeSet;
 
@@ -28,7 +33,8 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
         let has_parent = parents.iter().any(|key| read::string(spec, key).is_some_and(|name| !name.is_empty()));
         resource_groups(spec, has_parent, is_cohort, &mut found);
         policies(spec, &mut found);
-        admission_checks(spec, &mut found);
+        let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(V1BETA1);
+        admission_checks(spec, is_old, &mut found);
     }
     if is_cohort || kind == "ClusterQueue" || kind == "LocalQueue" {
         fair_weight(spec, &mut found);
@@ -36,6 +42,9 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
     match kind {
         "ResourceFlavor" => flavor(spec, &mut found),
         "Topology" => levels(spec, &mut found),
+        "ClusterQueue" => selector(spec, "namespaceSelector", "spec.namespaceSelector", &mut found),
+        "AdmissionCheck" => parameters(spec, &mut found),
+        "Configuration" => configuration(node, &mut found),
         _ => {}
     }
     found
@@ -240,6 +249,10 @@ fn resource_groups(spec: &YamlNode, has_parent: bool, is_cohort: bool, found: &m
         let path = format!("spec.resourceGroups[{i}]");
         for (j, resource) in read::list(group, "coveredResources").iter().enumerate() {
             let name = resource.as_str().unwrap_or("");
+            for message in names::label_key(name) {
+                let path = format!("{path}.coveredResources[{j}]");
+                found.push((resource.at, format!("{path}: Invalid value: {name:?}: {message}")));
+            }
             if !resources.insert(name) {
                 let path = format!("{path}.coveredResources[{j}]");
                 found.push((resource.at, format!("{path}: Duplicate value: {name:?}")));
@@ -319,11 +332,36 @@ fn fair_weight(spec: &YamlNode, found: &mut Refusals) {
     found.push((weight.at, format!("spec.fairSharing: Invalid value: {text:?}: {message}")));
 }
 
-fn admission_checks(spec: &YamlNode, found: &mut Refusals) {
+/// Checks the rules of AdmissionChecks. In v1beta1, the CRD has no rules about sizes and duplicates.
+fn admission_checks(spec: &YamlNode, is_old: bool, found: &mut Refusals) {
     let groups = read::list(spec, "resourceGroups").iter().flat_map(|group| read::list(group, "flavors"));
     let flavors: Vec<&str> = groups.filter_map(|flavor| flavor.get("name")?.as_str()).collect();
-    let rules = spec.at_path(&["admissionChecksStrategy", "admissionChecks"]).map_or(&[][..], YamlNode::items);
+    let Some(strategy) = spec.get("admissionChecksStrategy") else { return };
+    let path = "spec.admissionChecksStrategy.admissionChecks";
+    let rules = read::list(strategy, "admissionChecks");
+    if !is_old && strategy.get("admissionChecks").is_none() {
+        found.push((strategy.at, format!("{path}: Required value")));
+    } else if !is_old && rules.is_empty() {
+        let message = format!("{path} in body should have at least 1 items");
+        found.push((strategy.at, format!("{path}: Invalid value: 0: {message}")));
+    }
+    let mut names = BTreeSet::new();
     for (i, rule) in rules.iter().enumerate() {
+        let name = read::string(rule, "name").unwrap_or_default();
+        if name.is_empty() && !is_old {
+            let message = format!("{path}[{i}].name in body should be at least 1 chars long");
+            found.push((rule.at, format!("{path}[{i}].name: Invalid value: \"\": {message}")));
+        }
+        if !names.insert(name.clone()) && !is_old {
+            found.push((rule.at, format!("{path}[{i}]: Duplicate value: {{\"name\":{name:?}}}")));
+        }
+        let mut listed = BTreeSet::new();
+        for (j, flavor) in read::list(rule, "onFlavors").iter().enumerate() {
+            let name = flavor.as_str().unwrap_or("");
+            if !listed.insert(name) && !is_old {
+                found.push((flavor.at, format!("{path}[{i}].onFlavors[{j}]: Duplicate value: {name:?}")));
+            }
+        }
         for (j, flavor) in read::list(rule, "onFlavors").iter().enumerate() {
             let name = flavor.as_str().unwrap_or("");
             if !flavors.contains(&name) {
@@ -332,6 +370,130 @@ fn admission_checks(spec: &YamlNode, found: &mut Refusals) {
                 let supported = supported.join(", ");
                 found.push((flavor.at, format!("{path}: Unsupported value: {name:?}: supported values: {supported}")));
             }
+        }
+    }
+}
+
+/// Checks a label selector (`ValidateLabelSelector`).
+fn selector(parent: &YamlNode, key: &str, path: &str, found: &mut Refusals) {
+    let Some(node) = parent.get(key) else { return };
+    let mut errors = ErrorList::default();
+    label_selector(&node.to_json(), &FieldPath::new(path), &mut errors);
+    found.extend(errors.errors.into_iter().map(|error| (node.at, error.to_string())));
+}
+
+/// Pattern of the kind and of the name of an object with parameters.
+const KIND_PATTERN: &str = "^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$";
+const PARAMETERS_NAME_PATTERN: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+const KIND_MAX: usize = 63;
+
+/// Checks the reference to the parameters of an AdmissionCheck by the rules of its CRD.
+fn parameters(spec: &YamlNode, found: &mut Refusals) {
+    let Some(parameters) = spec.get("parameters") else { return };
+    for key in ["apiGroup", "kind", "name"] {
+        let path = format!("spec.parameters.{key}");
+        let value = read::string(parameters, key);
+        match value.as_deref() {
+            None => found.push((parameters.at, format!("{path}: Required value"))),
+            Some("") => {
+                let message = format!("{path} in body should be at least 1 chars long");
+                found.push((parameters.at, format!("{path}: Invalid value: \"\": {message}")));
+            }
+            Some(_) => {}
+        }
+    }
+    let is_word = |text: &str| text.chars().all(|c| c == '-' || c.is_ascii_alphanumeric()) && !text.ends_with('-');
+    let kind = read::string(parameters, "kind").unwrap_or_default();
+    if kind.len() > KIND_MAX {
+        found.push((parameters.at, format!("spec.parameters.kind: Too long: may not be more than {KIND_MAX} bytes")));
+    } else if !kind.is_empty() && !(kind.starts_with(|c: char| c.is_ascii_alphabetic()) && is_word(&kind)) {
+        found.push((parameters.at, mismatch("spec.parameters.kind", &kind, KIND_PATTERN)));
+    }
+    let name = read::string(parameters, "name").unwrap_or_default();
+    let is_lower = !name.chars().any(|c| c.is_ascii_uppercase()) && !name.starts_with('-');
+    if !name.is_empty() && !(is_lower && is_word(&name)) {
+        found.push((parameters.at, mismatch("spec.parameters.name", &name, PARAMETERS_NAME_PATTERN)));
+    }
+}
+
+/// Names of the frameworks, in the order of Kueue's messages (`GetIntegrationsList`).
+const FRAMEWORKS: [&str; 18] = [
+    "batch/job", "deployment", "jobset.x-k8s.io/jobset", "kubeflow.org/jaxjob", "kubeflow.org/mpijob",
+    "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob", "kubeflow.org/tfjob", "kubeflow.org/xgboostjob",
+    "leaderworkerset.x-k8s.io/leaderworkerset", "pod", "ray.io/raycluster", "ray.io/rayjob", "ray.io/rayservice",
+    "sparkoperator.k8s.io/sparkapplication", "statefulset", "trainer.kubeflow.org/trainjob",
+    "workload.codeflare.dev/appwrapper",
+];
+
+/// Combinations of strategies of preemption under fair sharing (`validStrategySets`).
+const STRATEGIES: [&str; 3] =
+    ["LessThanOrEqualToFinalShare", "LessThanInitialShare", "LessThanOrEqualToFinalShare,LessThanInitialShare"];
+
+/// Checks the configuration of the manager (`pkg/config/validation.go`). The manager does not start with an error.
+fn configuration(node: &YamlNode, found: &mut Refusals) {
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let mut seen = BTreeSet::new();
+    for (at, path, framework) in fields_at(node, &["integrations", "frameworks", "*"]) {
+        let name = framework.as_str().unwrap_or("");
+        if !FRAMEWORKS.contains(&name) {
+            let supported = quoted(&FRAMEWORKS);
+            found.push((at, format!("{path}: Unsupported value: {name:?}: supported values: {supported}")));
+        } else if !seen.insert(name) {
+            found.push((at, format!("{path}: Duplicate value: {name:?}")));
+        }
+    }
+    for (at, path, framework) in fields_at(node, &["integrations", "externalFrameworks", "*"]) {
+        let name = framework.as_str().unwrap_or("");
+        if name.split('.').count() < 3 {
+            found.push((at, format!("{path}: Invalid value: {name:?}: must be format, 'Kind.version.group.com'")));
+        } else if !seen.insert(name) {
+            found.push((at, format!("{path}: Duplicate value: {name:?}")));
+        }
+    }
+    // In v1beta1, `enable: false` discards the rest.
+    let sharing = node.get("fairSharing").filter(|sharing| read::boolean(sharing, "enable") != Some(false));
+    for (at, path, list) in sharing.map_or(Vec::new(), |_| fields_at(node, &["fairSharing", "preemptionStrategies"])) {
+        let given: Vec<&str> = list.items().iter().filter_map(YamlNode::as_str).collect();
+        if !given.is_empty() && !STRATEGIES.contains(&given.join(",").as_str()) {
+            let (value, supported) = (list.to_json(), quoted(&STRATEGIES));
+            found.push((at, format!("{path}: Unsupported value: {value}: supported values: {supported}")));
+        }
+    }
+    let mut inputs = BTreeSet::new();
+    for (at, path, input) in fields_at(node, &["resources", "transformations", "*", "input"]) {
+        let name = input.as_str().unwrap_or("");
+        if !inputs.insert(name) {
+            found.push((at, format!("{path}: Duplicate value: {name:?}")));
+        }
+    }
+    let strategy = node.at_path(&["resources", "quotaCheckStrategy"]).filter(|s| s.as_str() == Some(IGNORE));
+    let excluded = node.at_path(&["resources", "excludeResourcePrefixes"]).is_some_and(|list| !list.items().is_empty());
+    if let Some(strategy) = strategy.filter(|_| excluded) {
+        let message = "excludeResourcePrefixes is not allowed when quotaCheckStrategy is IgnoreUndeclared";
+        let value = format!("resources.quotaCheckStrategy: Invalid value: {IGNORE:?}");
+        found.push((strategy.at, format!("{value}: {message}")));
+    }
+    managed_namespaces(node, found);
+}
+
+/// Value of `quotaCheckStrategy` with which resources that a ClusterQueue does not cover do not count.
+const IGNORE: &str = "IgnoreUndeclared";
+
+/// Checks `managedJobsNamespaceSelector`, which must not select `kube-system` and the namespace of Kueue.
+fn managed_namespaces(node: &YamlNode, found: &mut Refusals) {
+    const KEY: &str = "managedJobsNamespaceSelector";
+    let Some(written) = node.get(KEY) else { return };
+    let before = found.len();
+    selector(node, KEY, KEY, found);
+    let own = read::string(node, "namespace").filter(|name| !name.is_empty());
+    if found.len() > before {
+        return;
+    }
+    for name in std::iter::once(KUBE_SYSTEM.to_owned()).chain(own) {
+        let labels = [(NAMESPACE_NAME.to_owned(), name.clone())].into();
+        if quotas::selector(written).matches(&labels) {
+            let (value, message) = (written.to_json(), format!("should not match the {name:?} namespace"));
+            found.push((written.at, format!("{KEY}: Invalid value: {value}: {message}")));
         }
     }
 }

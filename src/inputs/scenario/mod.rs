@@ -391,7 +391,9 @@ fn add_kueue(
         return Ok(Vec::new());
     }
     let manifests = kueue::read_with_inline(sources, inline)?;
-    scenario.kueue = Some(manifests.objects);
+    let mut objects = manifests.objects;
+    objects.namespaces = kueue::namespace_labels(&scenario.objects);
+    scenario.kueue = Some(objects);
     kueue::admit(scenario, written)?;
     Ok(manifests.unmodelled)
 }

@@ -11,7 +11,7 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(scenario));
     let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
-        let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
+        let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(&submitted.jobset));
         let queue = queue(scenario, submitted).filter(|_| !is_admitted);
         let queue = queue.into_iter().chain(child_queues(&submitted.jobset));
         let groups = dropped_group(scenario, &submitted.jobset);

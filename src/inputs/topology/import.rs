@@ -270,22 +270,49 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
     })
 }
 
-/// Returns whether a label identifies each node. If each node is an island of its own, a label with running numbers may
-/// count the islands; nodes of an island cannot be counted by a label.
+/// Returns the value of the label that identifies the island of a node.
+fn island_value(m: &ImportMember) -> Option<&String> {
+    m.labels.get(m.kind.island.label?)
+}
+
+/// Returns whether a label identifies nodes: all nodes have different values of it, or the nodes of one kind have more
+/// values than half their number. The label of the islands, and one with a single value per island, identifies islands.
+/// If each node is an island of its own, a label with running numbers may count the islands; nodes of an island cannot
+/// be counted by a label.
 fn has_identities(members: &[ImportMember]) -> bool {
     let islands: BTreeSet<&str> = members.iter().filter_map(|m| m.kind.island.label).collect();
-    let values = members.iter().filter_map(|m| Some((m.kind.island.label?, m.labels.get(m.kind.island.label?)?)));
+    let values = members.iter().filter_map(|m| Some((m.kind.island.label?, island_value(m)?)));
     let has_larger_islands = !islands.is_empty() && values.collect::<BTreeSet<_>>().len() < members.len();
-    let is_identity = |key: &&String| {
-        let values: Option<Vec<&String>> = members.iter().map(|m| m.labels.get(*key)).collect();
-        values.is_some_and(|mut values| {
-            let counts_up = values.iter().all(|value| split(value).is_some());
-            values.sort_unstable();
-            (!counts_up || has_larger_islands) && values.is_sorted_by(|a, b| a < b)
-        })
+    let mut kinds: BTreeMap<&ImportKind, Vec<&ImportMember>> = BTreeMap::new();
+    for member in members {
+        kinds.entry(&member.kind).or_default().push(member);
+    }
+    let is_identity = |key: &String| {
+        let values: Vec<&String> = members.iter().filter_map(|m| m.labels.get(key)).collect();
+        let counts_up = values.iter().all(|value| split(value).is_some());
+        let is_unique = values.len() == members.len() && values.iter().collect::<BTreeSet<_>>().len() == values.len();
+        is_unique && (!counts_up || has_larger_islands)
+            || kinds.values().any(|alike| has_own_values(alike, key, has_larger_islands))
     };
-    let mut keys = members.first().into_iter().flat_map(|m| m.labels.keys());
-    members.len() > 1 && keys.any(|key| key != HOSTNAME && !islands.contains(key.as_str()) && is_identity(&key))
+    let keys: BTreeSet<&String> = members.iter().flat_map(|m| m.labels.keys()).collect();
+    let mut keys = keys.into_iter().filter(|key| *key != HOSTNAME && !islands.contains(key.as_str()));
+    members.len() > 1 && keys.any(is_identity)
+}
+
+/// Returns whether a label of nodes of one kind has more values than half the number of the nodes that have it.
+fn has_own_values(alike: &[&ImportMember], key: &str, has_larger_islands: bool) -> bool {
+    let values: Vec<&String> = alike.iter().filter_map(|m| m.labels.get(key)).collect();
+    let distinct: BTreeSet<&String> = values.iter().copied().collect();
+    if values.len() < 2 || distinct.len() * 2 <= values.len() {
+        return false;
+    }
+    if has_larger_islands {
+        let pairs: BTreeSet<_> = alike.iter().map(|m| (island_value(m), m.labels.get(key))).collect();
+        let of_islands: BTreeSet<_> = alike.iter().map(|m| island_value(m)).collect();
+        return pairs.len() > of_islands.len();
+    }
+    let prefixes: Option<BTreeSet<&str>> = distinct.iter().map(|value| Some(split(value)?.0)).collect();
+    prefixes.is_none_or(|prefixes| prefixes.len() * 2 > values.len())
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
@@ -316,7 +343,8 @@ fn pools(members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
     })
 }
 
-/// Returns `None` if the names of any pool do not count up.
+/// Returns `None` if the names of any pool do not count up, or if a label that does not count up separates single
+/// nodes.
 fn patterned_pools(members: &[ImportMember]) -> Option<Vec<NodePool>> {
     let mut members: Vec<&ImportMember> = members.iter().collect();
     members.sort_by_key(|m| (&m.kind, &m.labels, &m.about));
@@ -342,7 +370,7 @@ fn patterned_pools(members: &[ImportMember]) -> Option<Vec<NodePool>> {
     for cell in &mut cells {
         cell.names.sort_by_cached_key(|name| (natural(name), name.clone()));
     }
-    let families = families(cells);
+    let families = families(cells)?;
     let mut pools = Vec::new();
     for family in &families {
         let names: Vec<&String> = family.iter().flat_map(|cell| &cell.names).collect();
@@ -356,8 +384,8 @@ fn patterned_pools(members: &[ImportMember]) -> Option<Vec<NodePool>> {
 }
 
 /// Groups cells of equal size that differ only in labels numbered consecutively from 0. They become the islands of
-/// one pool.
-fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
+/// one pool. Returns `None` if this would leave single nodes in pools of their own.
+fn families(cells: Vec<ImportCell>) -> Option<Vec<Vec<ImportCell>>> {
     let family_of = |cell: &ImportCell| {
         let without = |(key, value): (&String, &String)| {
             let before = split(value).map_or(value.as_str(), |(before, _, _)| before);
@@ -379,11 +407,12 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
         family.sort_by_cached_key(number);
         match labels(&family) {
             Some(_) => families.push(family),
+            None if family[0].names.len() == 1 => return None,
             None => families.extend(family.into_iter().map(|cell| vec![cell])),
         }
     }
     families.sort_by(|a, b| a[0].names.cmp(&b[0].names));
-    families
+    Some(families)
 }
 
 /// Returns the labels of a pool in which each cell is an island. Returns `None` if a label is neither constant nor

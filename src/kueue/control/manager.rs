@@ -6,12 +6,12 @@ use super::patch::{Patch, PatchKind};
 use super::second_pass::SecondPasses;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, CycleResult, Entry, Outcome, run};
+use crate::cycle::{AdmissibilityError, CycleConfig, CycleResult, Entry, Outcome, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
 use crate::topology::TopologySnapshot;
-use crate::workload::info::QueueIndex;
+use crate::workload::info::{QueueIndex, resources_error};
 use crate::workload::{Admission, Info, Workload, WorkloadKey};
 use sim_api::spec::kueue::{ClusterQueue, KueueConfiguration, KueueObjects, LocalQueue, StopPolicy};
 use sim_base::random::StreamKey;
@@ -133,13 +133,10 @@ impl Manager {
             local: local.map(|lq| lq.stop_policy),
             cluster_queue,
             queue: queue.map(|queue| (&*queue.spec, queue.is_active)),
-            inadmissible: queue.and_then(|queue| self.namespace_mismatch(&workload.namespace, &queue.spec)),
+            inadmissible: queue
+                .and_then(|queue| Some(admissibility_error(&self.namespaces, workload, &queue.spec)?.to_string())),
             bypass_reason: index.and_then(|index| self.pending[index].bypass_reason(key)),
         }
-    }
-
-    fn namespace_mismatch(&self, namespace: &str, queue: &ClusterQueue) -> Option<String> {
-        mismatch_message(&self.namespaces, namespace, queue)
     }
 
     fn info(&self, key: WorkloadKey, workload: &Arc<Workload>) -> Option<Info> {
@@ -370,7 +367,7 @@ impl Manager {
 
     fn cycle_config<'a>(
         configuration: &'a KueueConfiguration, cycle: u64, blocks_admission: bool,
-        validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
+        validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<AdmissibilityError>, now: SimTime,
     ) -> CycleConfig<'a> {
         let readiness = configuration.wait_for_pods_ready.as_ref();
         CycleConfig {
@@ -391,7 +388,7 @@ impl Manager {
     /// Returns the result of a cycle in which a pending Workload is the only head. Nothing changes.
     pub fn nominate_alone(&self, key: WorkloadKey, now: SimTime) -> Option<Entry> {
         let info = self.info(key, self.workloads.get(&key)?)?;
-        let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
+        let validate = |info: &Info, queue: &ClusterQueue| admissibility_error(&self.namespaces, &info.workload, queue);
         let heads = vec![Head { info, is_preemptor: false }];
         let blocks = self.blocks_admission();
         let config = Self::cycle_config(&self.configuration, self.cycle, blocks, &validate, now);
@@ -405,8 +402,7 @@ impl Manager {
         let heads = self.take_heads();
         self.cycle += 1;
         let (blocks, namespaces) = (self.blocks_admission(), &self.namespaces);
-        let validate =
-            |info: &Info, queue: &ClusterQueue| mismatch_message(namespaces, &info.workload.namespace, queue);
+        let validate = |info: &Info, queue: &ClusterQueue| admissibility_error(namespaces, &info.workload, queue);
         let config = Self::cycle_config(&self.configuration, self.cycle, blocks, &validate, now);
         run(heads, &mut self.cache.state, &config)
     }
@@ -496,9 +492,14 @@ impl Manager {
 /// Labels by namespace.
 type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
 
-fn mismatch_message(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> Option<String> {
-    is_mismatch(namespaces, namespace, queue)
-        .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+/// Returns why a Workload may not use a ClusterQueue at all (`ValidateAdmissibility`).
+fn admissibility_error(
+    namespaces: &NamespaceLabels, workload: &Workload, queue: &ClusterQueue,
+) -> Option<AdmissibilityError> {
+    if is_mismatch(namespaces, &workload.namespace, queue) {
+        return Some(AdmissibilityError::NamespaceMismatch);
+    }
+    resources_error(workload).map(AdmissibilityError::Resources)
 }
 
 fn is_mismatch(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> bool {

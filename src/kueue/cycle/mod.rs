@@ -7,7 +7,7 @@ pub mod iterator;
 pub mod nominate;
 pub mod process;
 
-pub use config::CycleConfig;
+pub use config::{AdmissibilityError, CycleConfig};
 pub use entry::{Entry, Outcome};
 pub use process::{CycleResult, Preemption, run};
 

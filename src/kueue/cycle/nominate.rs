@@ -1,6 +1,6 @@
 //! Assigns flavors and preemption targets to a head.
 
-use super::config::CycleConfig;
+use super::config::{AdmissibilityError, CycleConfig};
 use super::entry::Entry;
 use crate::flavors::assignment::NominatedFlavors;
 use crate::flavors::{Assignment, AssignmentMode, FlavorAssigner};
@@ -25,10 +25,12 @@ pub fn nominate(head: Head, snapshot: &mut Snapshot, config: &CycleConfig) -> Op
     } else if !snapshot.queues[queue].is_active {
         entry.message = format!("ClusterQueue {} is inactive", snapshot.queues[queue].spec.name);
         entry.reason = reasons::SUSPENDED;
-    } else if let Some(message) = (config.validate)(&entry.info, &snapshot.queues[queue].spec) {
-        entry.message = message;
+    } else if let Some(error) = (config.validate)(&entry.info, &snapshot.queues[queue].spec) {
+        entry.message = error.to_string();
         entry.reason = reasons::MISCONFIGURED;
-        entry.requeue = RequeueReason::NamespaceMismatch;
+        if error == AdmissibilityError::NamespaceMismatch {
+            entry.requeue = RequeueReason::NamespaceMismatch;
+        }
     } else {
         let (assignment, targets) = assign(&mut entry.info, snapshot, config, None);
         entry.record(assignment, targets);

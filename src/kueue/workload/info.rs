@@ -4,6 +4,8 @@ use super::object::{PodSet, Workload, WorkloadKey};
 use super::status::PodSetAdmission;
 use crate::amount::Amount;
 use crate::requests::{FlavorAmounts, FlavorResource, Name, Requests};
+use sim_api::admission::errors::join_errors;
+use sim_api::admission::field::{FieldError, FieldPath, go_quote};
 use sim_api::spec::PodTemplate;
 use sim_api::spec::ResourceAmounts;
 use sim_api::spec::kueue::{KueueResources, ResourceTransformation};
@@ -104,6 +106,33 @@ fn usage(requests: &[PodSetRequests]) -> FlavorAmounts {
 /// Returns the quota that a Workload holds in its ClusterQueue.
 pub fn held_quota(workload: &Workload) -> FlavorAmounts {
     if workload.has_active_reservation() { usage(&admitted_requests(workload)) } else { FlavorAmounts::new() }
+}
+
+/// Returns why the resource requests of a Workload are not valid (`ValidateResources`).
+pub fn resources_error(workload: &Workload) -> Option<String> {
+    let mut errors = Vec::new();
+    let mut check = |path: FieldPath, requests: &ResourceAmounts, limits: &ResourceAmounts| {
+        let exceeds = |(name, limit): (&String, &i64)| {
+            let limit = Amount::from_milli(name, *limit);
+            requests.get(name).is_some_and(|milli| Amount::from_milli(name, *milli) > limit)
+        };
+        let names: Vec<String> = limits.iter().filter(|each| exceeds(*each)).map(|(name, _)| go_quote(name)).collect();
+        if !names.is_empty() {
+            let value = format!("[{}]", names.join(","));
+            errors.push(FieldError::invalid(path.as_str(), value, "requests must not exceed its limits"));
+        }
+    };
+    for (index, pod_set) in workload.pod_sets.iter().enumerate() {
+        let spec = &pod_set.template.spec;
+        let path = FieldPath::new("spec").child("podSets").index(index).child("template").child("spec");
+        for (list, containers) in [("initContainers", &spec.init_containers), ("containers", &spec.containers)] {
+            for (at, container) in containers.iter().enumerate() {
+                check(path.child(list).index(at), &container.requests, &container.limits);
+            }
+        }
+        check(path.child("resources"), &spec.resources, &spec.limits);
+    }
+    (!errors.is_empty()).then(|| format!("resources validation failed: {}", join_errors(&errors)))
 }
 
 fn count_after_reclaim(workload: &Workload, name: &str, count: u32) -> u32 {

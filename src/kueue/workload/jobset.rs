@@ -50,6 +50,11 @@ pub enum WorkloadError {
     PrebuiltWorkloadMissing {
         name: String,
     },
+    /// Another object controls the prebuilt Workload.
+    PrebuiltWorkloadOwned {
+        name: String,
+        owner: String,
+    },
     /// The prebuilt Workload has other pod sets than the JobSet.
     PrebuiltWorkloadOutOfSync {
         name: String,

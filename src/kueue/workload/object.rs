@@ -7,6 +7,7 @@ use crate::tas::{TopologyAssignment, TopologyRequest};
 use sim_api::spec::PodTemplate;
 use sim_api::spec::kueue::{PriorityClassRef, RequeuingTimestamp};
 use sim_base::SimTime;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Index of a Workload. The caller assigns it in the order of creation.
@@ -106,9 +107,17 @@ impl Workload {
     pub fn continue_from(&mut self, old: &Workload) {
         (self.created, self.active) = (old.created, old.active);
         self.uid.clone_from(&old.uid);
-        let sizes = |w: &Workload| w.pod_sets.iter().map(|set| (set.name.clone(), set.count)).collect::<Vec<_>>();
+        // Kueue compares the counts by position. A prebuilt Workload may have other names than the replicatedJobs.
+        let sizes = |w: &Workload| w.pod_sets.iter().map(|set| set.count).collect::<Vec<_>>();
         if sizes(self) == sizes(old) {
             self.status = old.status.clone();
+            let names: BTreeMap<&str, &str> =
+                old.pod_sets.iter().zip(self.pod_sets.iter()).map(|(old, new)| (&*old.name, &*new.name)).collect();
+            for pod_set in self.status.admission.iter_mut().flat_map(|admission| &mut admission.pod_sets) {
+                if let Some(name) = names.get(&*pod_set.name) {
+                    pod_set.name = (*name).into();
+                }
+            }
             self.status.remove(ConditionType::PodsReady);
             self.status.reclaimable.clear();
         }

@@ -24,7 +24,9 @@ pub fn set_defaults(jobset: &mut JobSet, objects: &KueueObjects) {
     if !objects.configuration.manages_jobsets {
         return;
     }
-    if jobset.kueue_queue().is_none() && objects.has_default_queue(&jobset.namespace) {
+    let has_default_queue =
+        objects.has_default_queue(&jobset.namespace) && objects.manages_namespace(&jobset.namespace);
+    if jobset.kueue_queue().is_none() && has_default_queue {
         jobset.set_label(KUEUE_QUEUE, DEFAULT_LOCAL_QUEUE);
     }
     let has_default_class = objects.priority_classes.iter().any(|class| class.name == DEFAULT_PRIORITY_CLASS);

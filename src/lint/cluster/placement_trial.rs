@@ -70,7 +70,7 @@ impl PlacementTrial {
     /// Returns whether the JobSet starts only after an action of a user.
     fn is_suspended(&self, at: usize) -> bool {
         let jobset = &self.scenario.jobsets[at].jobset;
-        jobset.spec.suspend && !self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset))
+        jobset.spec.suspend && !self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(jobset))
     }
 
     /// Returns the verdict on a JobSet of which `pods` are Pending in the run of all JobSets.
@@ -137,7 +137,7 @@ fn endless(scenario: &ScenarioSpec) -> ScenarioSpec {
     }
     for submitted in &mut endless.jobsets {
         endless.containers.extend(required_runs(&submitted.jobset));
-        if submitted.jobset.spec.suspend && !endless.kueue.as_ref().is_some_and(|k| k.manages(&submitted.jobset)) {
+        if submitted.jobset.spec.suspend && !endless.kueue.as_ref().is_some_and(|k| k.suspends(&submitted.jobset)) {
             submitted.jobset.resume();
         }
     }

@@ -10,6 +10,7 @@ use sim_analysis::metrics::admission::{
 };
 use sim_analysis::metrics::assumed;
 use sim_base::{Duration, SimTime};
+use sim_engine::local_queue_text;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -90,16 +91,19 @@ pub fn sentences(run: &RunView<'_>, own: &JobSetAdmission) -> Vec<String> {
     list
 }
 
-/// Returns the names of the queues of a JobSet.
+/// Returns the names of the queues of a JobSet, after `of`.
 fn queue_of(own: &JobSetAdmission) -> String {
     match own.reservations.last() {
-        Some(reservation) => format!("ClusterQueue {} (LocalQueue {})", reservation.cluster_queue, own.local_queue),
-        None => format!("LocalQueue {}", own.local_queue),
+        Some(reservation) => {
+            let local = local_queue_text(&own.local_queue, "LocalQueue ");
+            format!(" of ClusterQueue {} ({})", reservation.cluster_queue, local.trim_start())
+        }
+        None => local_queue_text(&own.local_queue, " of LocalQueue "),
     }
 }
 
 fn waits(own: &JobSetAdmission, end: SimTime) -> String {
-    let queue = format!(" of {}", queue_of(own));
+    let queue = queue_of(own);
     let is_waiting = own.waits.last().is_some_and(|wait| wait.until.is_none()) && own.finished.is_none();
     let state = if is_waiting { ", and still waits" } else { "" };
     let until = own.finished.unwrap_or(end);

@@ -11,6 +11,7 @@ use sim_analysis::metrics::admission::history::quantity_text;
 use sim_analysis::metrics::admission::{JobSetAdmission, QuotaChange, QuotaReservation};
 use sim_analysis::metrics::occupancy::OccupancyState;
 use sim_base::SimTime;
+use sim_engine::local_queue_text;
 use std::collections::BTreeMap;
 
 const LABEL_WIDTH: i32 = 430;
@@ -126,7 +127,11 @@ fn workload_lane(run: &RunView<'_>, own: &JobSetAdmission) -> FigureLane {
         n => format!(", evicted {}", sim_analysis::format::count(n as u64, "time")),
     };
     FigureLane {
-        label: format!("{} (LocalQueue {})", run.names.jobset(own.jobset), own.local_queue),
+        label: format!(
+            "{} ({})",
+            run.names.jobset(own.jobset),
+            local_queue_text(&own.local_queue, "LocalQueue ").trim_start()
+        ),
         note: format!("waited {}{evictions}", seconds(own.total_wait(end))),
         pieces,
         line: None,

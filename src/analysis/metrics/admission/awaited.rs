@@ -3,6 +3,7 @@
 use super::history::{AdmissionWait, WaitCause};
 use crate::metrics::view::RunView;
 use sim_base::{JobSetId, SimTime};
+use sim_engine::local_queue_text;
 
 /// Describes what a suspended JobSet waited for between two instants: the longest wait of its Workload, or a user.
 pub fn awaited(run: &RunView<'_>, jobset: JobSetId, from: SimTime, to: SimTime) -> String {
@@ -19,9 +20,9 @@ pub fn awaited(run: &RunView<'_>, jobset: JobSetId, from: SimTime, to: SimTime) 
     }
     let next = own.reservations.iter().find(|reservation| Some(reservation.from) == wait.until);
     let queue = match next.or(own.reservations.last()) {
-        Some(reservation) => format!("ClusterQueue {}", reservation.cluster_queue),
-        None => format!("LocalQueue {}", own.local_queue),
+        Some(reservation) => format!(" of ClusterQueue {}", reservation.cluster_queue),
+        None => local_queue_text(&own.local_queue, " of LocalQueue "),
     };
     let wanted = if wait.message.contains("topology \"") { "a topology assignment" } else { "quota" };
-    format!("{wanted} of {queue}")
+    format!("{wanted}{queue}")
 }

@@ -54,7 +54,7 @@ pub struct ExistingHistory {
 pub struct JobSetAdmission {
     /// Id of the JobSet.
     pub jobset: JobSetId,
-    /// Name of the LocalQueue.
+    /// Name of the last LocalQueue; empty if there is none.
     pub local_queue: String,
     /// Times without admission: without quota, from the creation or the release of quota to the next reservation, and
     /// with quota until all AdmissionChecks are ready.
@@ -201,6 +201,7 @@ impl RecordSink for AdmissionFold {
                 | Body::AllReady { ready: true, .. }
                 | Body::WorkloadCondition { .. }
                 | Body::WorkloadQuota { .. }
+                | Body::WorkloadQueue { .. }
                 | Body::WorkloadPreempted { .. }
                 | Body::ExistingCondition { .. }
                 | Body::ExistingQuota { .. }
@@ -248,6 +249,10 @@ impl HistoryBuilder<'_> {
             Body::ExistingPreempted { workload, preemptor } => {
                 let workload = self.existing(workload);
                 self.edit(preemptor, |own| own.preempted.push((at, workload)));
+            }
+            Body::WorkloadQueue { jobset, queue } => {
+                let queue = self.names.text(queue).to_owned();
+                self.edit(jobset, |own| own.local_queue = queue);
             }
             Body::WorkloadQuota { jobset, queue, flavor, resource, amount } => {
                 let text = |id| self.names.text(id).to_owned();

@@ -10,3 +10,5 @@ pub(crate) mod probes;
 pub(crate) mod resources;
 pub(crate) mod values;
 pub(crate) mod volumes;
+
+pub use affinity::label_selector;

@@ -1,5 +1,7 @@
 //! ClusterQueue and AdmissionCheck.
 
+use super::NAMESPACE_NAME;
+use crate::spec::{NodeOperator, NodeRequirement};
 use sim_base::random::Distribution;
 use std::collections::BTreeMap;
 
@@ -24,10 +26,20 @@ pub struct ClusterQueue {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceSelector {
     pub match_labels: BTreeMap<String, String>,
-    pub match_expressions: Vec<crate::spec::NodeRequirement>,
+    pub match_expressions: Vec<NodeRequirement>,
 }
 
 impl NamespaceSelector {
+    /// Returns the selector of all namespaces except those of these names.
+    pub fn all_except(names: &[&str]) -> NamespaceSelector {
+        let requirement = NodeRequirement {
+            key: NAMESPACE_NAME.to_owned(),
+            operator: Some(NodeOperator::NotIn),
+            values: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        NamespaceSelector { match_labels: BTreeMap::new(), match_expressions: vec![requirement] }
+    }
+
     /// Returns whether a namespace with these labels is selected.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))

@@ -1,9 +1,13 @@
 //! Configuration of Kueue's manager, as far as decisions depend on it.
 
-use super::KueueBehavior;
+use super::{KueueBehavior, NamespaceSelector};
 use crate::spec::ResourceAmounts;
 use sim_base::Duration;
 use std::collections::BTreeMap;
+
+/// Namespaces that Kueue does not manage by default; the second one is its own.
+pub const KUBE_SYSTEM: &str = "kube-system";
+pub const KUEUE_NAMESPACE: &str = "kueue-system";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct KueueConfiguration {
@@ -11,6 +15,8 @@ pub struct KueueConfiguration {
     pub manages_jobsets: bool,
     /// Whether jobs without a queue name are suspended too.
     pub manage_jobs_without_queue_name: bool,
+    /// Namespaces whose jobs Kueue manages.
+    pub managed_namespaces: NamespaceSelector,
     /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
     pub wait_for_pods_ready: Option<WaitForPodsReady>,
     /// Whether `wait_for_pods_ready` is Kueue's default because the inputs do not set it.
@@ -27,6 +33,7 @@ impl Default for KueueConfiguration {
         KueueConfiguration {
             manages_jobsets: true,
             manage_jobs_without_queue_name: false,
+            managed_namespaces: NamespaceSelector::all_except(&[KUBE_SYSTEM, KUEUE_NAMESPACE]),
             wait_for_pods_ready: Some(WaitForPodsReady::default()),
             has_default_readiness: true,
             fair_sharing: None,

@@ -20,6 +20,10 @@ pub use local_queue::{LocalQueue, WorkloadPriorityClass};
 pub use stored_workload::{PriorityClassRef, StoredPodSet, StoredWorkload, WorkloadOwner};
 
 use super::JobSet;
+use std::collections::BTreeMap;
+
+/// Label with the name of a namespace, which the API server sets.
+pub const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// Maximum number of pod sets of a Workload (`WorkloadSpec.podSets`).
 pub const POD_SETS_MAX: usize = 18;
@@ -43,14 +47,42 @@ pub struct KueueObjects {
     pub priority_classes: Vec<WorkloadPriorityClass>,
     /// Workloads that exist already.
     pub workloads: Vec<StoredWorkload>,
+    /// Labels of the namespaces in the inputs, without the one that the API server sets.
+    pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl KueueObjects {
-    /// Returns whether Kueue decides when the JobSet runs.
+    /// Returns whether Kueue decides when the JobSet runs (`ReconcileGenericJob`).
     pub fn manages(&self, jobset: &JobSet) -> bool {
         let configuration = &self.configuration;
         configuration.manages_jobsets
+            && self.manages_namespace(&jobset.namespace)
             && (jobset.kueue_queue().is_some() || configuration.manage_jobs_without_queue_name)
+    }
+
+    /// Returns whether Kueue's webhook suspends the new JobSet (`WorkloadShouldBeSuspended`). The namespace of a JobSet
+    /// with a queue does not count.
+    pub fn suspends(&self, jobset: &JobSet) -> bool {
+        self.configuration.manages_jobsets && (jobset.kueue_queue().is_some() || self.manages(jobset))
+    }
+
+    /// Returns why Kueue ignores a JobSet with a queue that its webhook has suspended.
+    pub fn ignored_reason(&self, jobset: &JobSet) -> Option<String> {
+        let is_ignored = self.suspends(jobset) && !self.manages_namespace(&jobset.namespace);
+        let why = || format!("managedJobsNamespaceSelector does not select its namespace {}", jobset.namespace);
+        is_ignored.then(|| format!("Kueue ignores it: {}", why()))
+    }
+
+    /// Returns whether `managedJobsNamespaceSelector` selects a namespace.
+    pub fn manages_namespace(&self, namespace: &str) -> bool {
+        self.configuration.managed_namespaces.matches(&self.namespace_labels(namespace))
+    }
+
+    /// Returns the labels of a namespace, with the one that the API server sets.
+    pub fn namespace_labels(&self, namespace: &str) -> BTreeMap<String, String> {
+        let mut labels = BTreeMap::from([(NAMESPACE_NAME.to_owned(), namespace.to_owned())]);
+        labels.extend(self.namespaces.get(namespace).cloned().unwrap_or_default());
+        labels
     }
 
     /// Returns whether a flavor has a topology, so that nodes and pods matter to Kueue.

@@ -71,7 +71,9 @@ const COMMON: [FieldSchema; 20] = [
     field("manageJobsWithoutQueueName", Bool).doc("Whether Jobs without a queue name are suspended.").default("false"),
     field("admissionFairSharing", Object(&ADMISSION_FAIR_SHARING)).doc("Order by the past usage of LocalQueues."),
     field("resources", Object(&RESOURCES)).doc("Resources that count against quota."),
-    not_modelled("managedJobsNamespaceSelector", Object(&SELECTOR)),
+    field("managedJobsNamespaceSelector", Object(&SELECTOR))
+        .doc("Namespaces whose jobs Kueue manages.")
+        .otherwise("all except kube-system and the namespace of Kueue"),
     not_modelled("clientConnection", Any),
     not_modelled("multiKueue", Any),
     not_modelled("featureGates", Any),
