@@ -101,7 +101,8 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
     }
 }
 
-/// The cause is a suspension by a user, or the crash of a node 20 s or 40 s before, which nobody has noticed.
+/// The cause is a suspension by a user, or the crash of a node 20 s or 40 s before, which the control plane has not
+/// noticed.
 #[test]
 fn a_suspension_of_a_ready_jobset_is_a_restart_whose_cause_may_be_an_unnoticed_crash() {
     let crash = "- {at: 20m, crashNode: {ofPod: a-w-0-1, alias: lost}}\n";

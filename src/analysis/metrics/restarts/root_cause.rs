@@ -119,9 +119,12 @@ pub enum FaultHarm {
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
     LosesProcesses,
-    /// The processes that run now make no progress or compute wrong results. The node is healthy, and processes that
-    /// start later are not affected.
+    /// The processes that run now make no progress. The node is healthy, and processes that start later are not
+    /// affected.
     SpoilsProcesses,
+    /// The processes compute wrong results. Nothing fails until that is detected, also if restarts lie between, which
+    /// do not heal corrupt checkpoints.
+    SpoilsResults,
 }
 
 impl FaultHarm {
@@ -140,9 +143,8 @@ impl FaultHarm {
             | DeleteNode(_)
             | DrainNode(_)
             | TaintNode(..) => FaultHarm::MayBreakPods,
-            Silent { fault: SilentFaults::Hang { .. } | SilentFaults::Corrupt { .. }, .. } => {
-                FaultHarm::SpoilsProcesses
-            }
+            Silent { fault: SilentFaults::Hang { .. }, .. } => FaultHarm::SpoilsProcesses,
+            Silent { fault: SilentFaults::Corrupt { .. }, .. } => FaultHarm::SpoilsResults,
             _ => FaultHarm::Harmless,
         }
     }
@@ -174,7 +176,7 @@ pub struct PodFailures {
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(SimTime, CauseKind)>>,
-    /// Record number, time and index of each fault that spoils processes.
+    /// Record number, time and index of each fault that spoils results.
     spoilers: Vec<(u32, SimTime, u32)>,
     /// Record number of the latest interruption of a training by the detection of such a fault, with the time and the
     /// index of the fault.
@@ -376,7 +378,7 @@ impl PodFailures {
     }
 
     fn is_harmful(&self, index: u32) -> bool {
-        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode)
+        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode | FaultHarm::SpoilsResults)
     }
 
     fn harm(&self, index: u32) -> FaultHarm {
@@ -417,7 +419,7 @@ impl PodFailures {
         if harmful {
             self.store_failure(now, pod, kind);
         }
-        if self.harm(index) == FaultHarm::SpoilsProcesses {
+        if self.harm(index) == FaultHarm::SpoilsResults {
             self.spoilers.push((record.seq, now, index));
         }
         // Faults on pods also name the node for information; the node itself has not failed.
@@ -425,7 +427,7 @@ impl PodFailures {
             return;
         }
         match self.harm(index) {
-            FaultHarm::Harmless => {}
+            FaultHarm::Harmless | FaultHarm::SpoilsResults => {}
             FaultHarm::RepairsNode => self.node_recovers(node),
             FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
             FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => {
