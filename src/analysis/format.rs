@@ -336,6 +336,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
         CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
         CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
         CauseKind::Evicted { reason } => format!("Kueue evicted the JobSet ({})", run.names.text(reason)),
+        CauseKind::Suspended => "suspended by a user".to_owned(),
         CauseKind::Unknown => "unknown".to_owned(),
     }
 }
@@ -344,6 +345,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
 pub fn origin(run: &RunView<'_>, r: &RestartMetrics) -> &'static str {
     match r.cause.kind {
         CauseKind::Evicted { .. } => "eviction",
+        CauseKind::Suspended => "suspension",
         CauseKind::Fault { index } => match run.scenario.faults.get(index as usize).map(|fault| &fault.action) {
             Some(FaultAction::SuspendJobSet(_)) => "suspension",
             Some(FaultAction::Request(_)) => "request",

@@ -135,7 +135,7 @@ fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
         WaitKind::Mechanism(TicketWait::Script | TicketWait::SilentNode | TicketWait::Running) => {
             halve_script_delays(scenario);
         }
-        WaitKind::Mechanism(_) | WaitKind::Shared(_) | WaitKind::Admission | WaitKind::DeadEnd => return None,
+        WaitKind::Mechanism(_) | WaitKind::Shared(_) | WaitKind::Admission(_) | WaitKind::DeadEnd => return None,
     }
     Some(())
 }

@@ -5,7 +5,9 @@ use crate::support;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::Phase;
 use sim_analysis::metrics::admission::{AdmissionHistory, JobSetAdmission, WaitCause, WorkloadOfRun, preemption_loops};
+use sim_analysis::metrics::restarts::bottleneck::span_bottlenecks;
 use sim_analysis::metrics::summary::RunSummary;
+use sim_analysis::metrics::view::RunView;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, SimTime};
@@ -213,8 +215,15 @@ fn without_a_controller_an_admission_check_stays_pending() {
 
 /// Simulates the scenario with another configuration of Kueue's manager.
 fn replicated(configuration: &str, sets: &[(&str, &str)]) -> SimulatedReplication {
+    replicated_with(configuration, str::to_owned, sets)
+}
+
+/// As [`replicated`], with a change of the text of the queues.
+fn replicated_with(
+    configuration: &str, change: impl Fn(&str) -> String, sets: &[(&str, &str)],
+) -> SimulatedReplication {
     let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
-    let queues = format!("{}---\n{configuration}", read("manifests/kueue-queues.yaml"));
+    let queues = format!("{}---\n{configuration}", change(&read("manifests/kueue-queues.yaml")));
     let loader = |name: &str| if name == "manifests/kueue-queues.yaml" { Ok(queues.clone()) } else { Ok(read(name)) };
     let source = SourceText { file: "kueue.yaml".to_owned(), text: read("kueue.yaml") };
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -274,6 +283,60 @@ fn a_restart_that_waits_for_admission_has_this_time_in_the_phase_queue_and_keeps
         let sum: u64 = phases.iter().map(|phase| phase.0).sum();
         assert_eq!(sum, restart.total().0, "{faults}");
     }
+}
+
+/// Each part of the phase `queue` names what the Workload waits for, with its time.
+#[test]
+fn the_parts_of_a_queue_name_the_back_off_the_deactivation_and_the_admission_check() {
+    let parts = |run: &RunView<'_>| -> Vec<(String, u64)> {
+        let restarts = run.restarts_of(JobSetId(0)).collect::<Vec<_>>();
+        let [restart] = restarts[..] else { panic!("one restart: {}", restarts.len()) };
+        let sum: u64 = restart.queue.iter().map(|(from, to)| to.since(*from).0).sum();
+        assert_eq!(restart.phases()[Phase::Queue as usize].0, sum);
+        assert_eq!(restart.path.total(), restart.total());
+        let mut parts: Vec<(String, u64)> = Vec::new();
+        for share in span_bottlenecks(run, restart) {
+            let time = share.span.duration().seconds().round() as u64;
+            if share.span.phase() == Phase::Queue && time > 0 {
+                parts.push((share.gate.expect("a path").name, time));
+            }
+        }
+        parts
+    };
+    let readiness = format!(
+        "{DEFAULTS}waitForPodsReady: {{timeout: 3m, recoveryTimeout: 3m, requeuingStrategy: {{backoffLimitCount: 2, \
+         backoffBaseSeconds: 60}}}}\n"
+    );
+    let crash = "[{at: 60s, crashNode: {ofPod: train-slices-0-1, alias: lost}}]";
+    let jobs = "[{manifest: manifests/kueue-train.yaml}]";
+    let sets = [("faults", crash), ("jobSets", jobs), ("stop", "{at: 30m, when: Time}"), ("containers", "[]")];
+    let replication = replicated(&readiness, &sets);
+    let found = parts(&replication.view(1, &[]));
+    let back_off = "back-off after PodsReadyTimeout".to_owned();
+    let deactivated = "deactivated: exceeding the maximum number of re-queuing retries".to_owned();
+    let [first, second, last] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((first, second), (&(back_off.clone(), 60), &(back_off, 120)));
+    assert!(last.0 == deactivated && last.1 > 900, "{last:?}");
+
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: prov}\nspec: \
+                 {controllerName: example.com/prov}\n";
+    let rule = "spec:\n  namespaceSelector: {}\n";
+    let with_check = |text: &str| {
+        text.replace(rule, &format!("{rule}  admissionChecksStrategy: {{admissionChecks: [{{name: prov}}]}}\n"))
+    };
+    let sets = [
+        ("admissionChecks", "[{name: prov, after: 5m}]"),
+        (
+            "jobSets",
+            "[{manifest: manifests/kueue-train.yaml}, {manifest: manifests/kueue-urgent.yaml, submitAt: 400s}]",
+        ),
+        ("stop.at", "2h"),
+    ];
+    let replication = replicated_with(check, with_check, &sets);
+    let found = parts(&replication.view(1, &[]));
+    let [quota, check] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((&*check.0, check.1), ("AdmissionCheck prov", 300));
+    assert!(quota.0 == "quota of ClusterQueue research" && quota.1 > 400, "{quota:?}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What is a restart and when it begins: only the loss of a pod that is still needed.
 
 use crate::support;
+use sim_analysis::metrics::restarts::path::PathPart;
+use sim_analysis::metrics::restarts::restart::{CauseKind, RestartOutcome};
 use sim_analysis::metrics::{RestartFold, RestartScope};
+use sim_engine::record::TicketWait;
 
 /// Returns the replicatedJobs: an initializer that completes after 5 s, and Jobs of workers that run indefinitely.
 fn replicated_jobs(replicas: u32, parallelism: u32) -> String {
@@ -96,6 +99,63 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
     for (case, faults, expected) in cases {
         assert_eq!(restarts(&faults, &jobset()), expected, "{case}");
     }
+}
+
+/// The cause is a suspension by a user, or the crash of a node 20 s or 40 s before, which the control plane has not
+/// noticed.
+#[test]
+fn a_suspension_of_a_ready_jobset_is_a_restart_whose_cause_may_be_an_unnoticed_crash() {
+    let crash = "- {at: 20m, crashNode: {ofPod: a-w-0-1, alias: lost}}\n";
+    let suspend = |at: &str| format!("- {{at: {at}, suspendJobSet: {{name: a}}}}\n");
+    let patch =
+        |at: &str| format!("- {{at: {at}, patch: {{kind: JobSet, name: a, merge: {{spec: {{suspend: true}}}}}}}}\n");
+    let resume = "- {at: 30m, resumeJobSet: {name: a}}\n";
+    let exit = "- {at: 20m40s, containerExit: {pod: a-w-1-2, exitCode: 1}}\n- {at: 21m, deleteNode: {alias: lost}}\n";
+    let crashed = CauseKind::Fault { index: 0 };
+    let cases = [
+        (format!("{}{resume}", suspend("20m")), CauseKind::Suspended, RestartScope::Resume),
+        (format!("{}{resume}", patch("20m")), CauseKind::Suspended, RestartScope::Resume),
+        (format!("{crash}{}{resume}", suspend("20m20s")), crashed, RestartScope::Resume),
+        (format!("{crash}{exit}"), crashed, RestartScope::Recreate),
+    ];
+    for (faults, cause, scope) in cases {
+        let scenario = support::parse(&scenario(&faults), &jobset()).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = support::simulation(&scenario);
+        let mut fold = RestartFold::new(simulation.scenario());
+        let outcome = simulation.run(scenario.seed, 0, &mut fold);
+        let restarts = fold.finish(&outcome, simulation.names());
+        let [restart] = &restarts[..] else { panic!("one restart: {faults}{restarts:?}") };
+        assert_eq!((restart.cause.kind, restart.shape), (cause, scope), "{faults}");
+        assert_eq!((restart.start.seconds(), restart.ending), (1200.0, RestartOutcome::Ready), "{faults}");
+        // The initializer runs again if all Jobs are recreated.
+        let pods = if scope == RestartScope::Recreate { 8..=9 } else { 8..=8 };
+        assert!(pods.contains(&restart.pods), "{faults}: {}", restart.pods);
+        assert_eq!(restart.path.total(), restart.total(), "{faults}");
+    }
+}
+
+/// A Job whose pods run on until they complete is not what the restart of another Job waits for.
+#[test]
+fn a_blocked_restart_waits_for_the_dead_node_and_not_for_pods_that_run_on() {
+    let faults = "- {at: 20m, crashNode: {ofPod: a-w-0-1}}\n";
+    let text = scenario(faults).replace("runFor: 5s}\n", "runFor: 5s}\n- {replicatedJob: w, runFor: 30m}\n");
+    let text = text.replace("stop: {at: 40m, when: Time}", "stop: {at: 2h, when: AllJobSetsFinished}");
+    let scenario = support::parse(&text, &jobset()).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    let mut fold = RestartFold::new(simulation.scenario());
+    let outcome = simulation.run(scenario.seed, 0, &mut fold);
+    let restarts = fold.finish(&outcome, simulation.names());
+    let [restart] = &restarts[..] else { panic!("one restart: {restarts:?}") };
+    let steps = &restart.path.steps;
+    let time_of = |waited: TicketWait| {
+        let of_wait = steps.iter().filter(|step| step.waited == waited && step.part == PathPart::Whole);
+        of_wait.map(|step| step.duration().seconds()).sum::<f64>()
+    };
+    assert_eq!(time_of(TicketWait::Running), 0.0, "{steps:?}");
+    assert!((299.0..301.0).contains(&time_of(TicketWait::Toleration)), "{steps:?}");
+    let last = steps.last().expect("a step");
+    assert!(last.part == PathPart::Open && last.duration().seconds() > 200.0, "{last:?}");
+    assert_eq!(restart.path.total(), restart.total());
 }
 
 #[test]

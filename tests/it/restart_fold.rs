@@ -8,7 +8,7 @@ use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::*;
 use sim_engine::record::{
     Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames, RecordSink, RunOutcome,
-    SimulationRecord, TicketSubject, TicketWait, WorkTicket,
+    SimulationRecord, TicketSubject, TicketWait, WorkTicket, WorkloadConditionType,
 };
 use sim_testkit::records::*;
 
@@ -45,7 +45,7 @@ fn an_in_place_restart_has_the_milestones_of_the_recordings() {
 }
 
 #[test]
-fn success_suspension_and_mended_faults_are_not_restarts() {
+fn success_is_no_restart_and_a_suspension_is_one_with_its_own_cause() {
     let succeeded = [
         (100, Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code: 0 }),
         (101, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: 0 }),
@@ -58,12 +58,141 @@ fn success_suspension_and_mended_faults_are_not_restarts() {
         (101, Body::PodDeleting { pod: PodId(0), incarnation: 0, by: DeletionActor::JobController }),
         (101, Body::PodNotReady { pod: PodId(0), incarnation: 0 }),
         (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
+        (140, condition(JobSetConditionType::Suspended, false)),
         (150, Body::AllReady { jobset: JobSetId(0), ready: true }),
     ];
-    for body in [&succeeded[..], &suspended[..]] {
-        let records: Vec<_> = started().into_iter().chain(body.iter().copied()).collect();
-        assert_eq!(fold(&records), []);
+    let after_start = |body: &[LineFilter]| -> Vec<_> { started().into_iter().chain(body.iter().copied()).collect() };
+    assert_eq!(fold(&after_start(&succeeded)), []);
+    let restarts = fold(&after_start(&suspended));
+    let [restart] = &restarts[..] else { panic!("one restart: {restarts:?}") };
+    assert_eq!((restart.cause.kind, restart.shape), (CauseKind::Suspended, RestartScope::Resume));
+    assert_eq!((restart.start, restart.end, restart.ending), (s(100), s(150), RestartOutcome::Ready));
+    assert_eq!(restart.queue, [(s(100), s(140))]);
+}
+
+/// The control plane notices another failure before the crash of a node, which still begins the restart.
+#[test]
+fn a_crash_that_nobody_has_noticed_begins_the_restart() {
+    let (jobset, none) = (JobSetId(0), TextId(0));
+    let crash = (100, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE });
+    let exit = Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code: 1 };
+    let evicted = Body::WorkloadCondition {
+        jobset,
+        kind: WorkloadConditionType::Evicted,
+        status: true,
+        reason: none,
+        message: none,
+    };
+    let suspended = condition(JobSetConditionType::Suspended, true);
+    for later in [exit, evicted, suspended] {
+        let mut fold = RestartFold::from_parts(vec![FaultHarm::LosesProcesses]);
+        let mut lines = started();
+        // The pod is deleted before the restart is detected.
+        let deleting = Body::PodDeleting { pod: PodId(1), incarnation: 0, by: DeletionActor::JobController };
+        lines.extend([crash, (119, deleting), (120, later), (121, Body::AllReady { jobset, ready: false })]);
+        play(&lines, &names(), &mut fold);
+        let restarts = fold.finish(&ended(&[]), &names());
+        let causes: Vec<_> = restarts.iter().map(|r| (r.start, r.cause.kind, r.cause.pod)).collect();
+        assert_eq!(causes, [(s(100), CauseKind::Fault { index: 0 }, PodId(1))], "{later:?}");
     }
+}
+
+/// A pod on a crashed node never ends. Its JobSet is ready again without it, so later restarts have other causes.
+#[test]
+fn a_crash_is_not_the_cause_of_restarts_after_its_pod_was_replaced() {
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::LosesProcesses]);
+    let mut lines = dead_node();
+    let (job, incarnation, by) = (JobId(0), 0, DeletionActor::TaintEviction);
+    let pod = PodId(2);
+    lines.extend([
+        (450, Body::PodCreated { pod, incarnation, job, index: 1, attempt: 0 }),
+        (451, Body::PodBound { pod, incarnation, node: NodeId(2) }),
+        (460, Body::PodReady { pod, incarnation }),
+        (460, Body::AllReady { jobset: JobSetId(0), ready: true }),
+        (600, Body::PodDeleting { pod, incarnation, by }),
+        (600, Body::AllReady { jobset: JobSetId(0), ready: false }),
+    ]);
+    lines.sort_by_key(|line| line.0);
+    play(&lines, &names(), &mut fold);
+    let restarts = fold.finish(&ended(&[]), &names());
+    let causes: Vec<_> = restarts.iter().map(|r| (r.start, r.cause.kind)).collect();
+    assert_eq!(causes, [(s(100), CauseKind::Fault { index: 0 }), (s(600), CauseKind::PodDeleted { by })]);
+}
+
+/// Restarts do not heal corrupt checkpoints: the exit with which the corruption is detected is caused by it.
+#[test]
+fn a_corruption_is_the_cause_of_the_restart_that_ends_it_after_another_one() {
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::SpoilsResults]);
+    let (jobset, none) = (JobSetId(0), Duration::ZERO);
+    let mut lines = recreate();
+    lines.push((60, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE }));
+    lines.push((500, Body::TrainingInterrupted { jobset, reached: none, kept: none }));
+    lines.push((500, Body::ContainerExited { pod: PodId(0), incarnation: 1, exit_code: 1 }));
+    lines.push((501, Body::AllReady { jobset, ready: false }));
+    lines.sort_by_key(|line| line.0);
+    let mut records = records(&lines);
+    let number = |is: fn(&Body) -> bool, records: &[SimulationRecord]| {
+        let found = records.iter().find(|record| is(&record.body));
+        found.expect("it is in the list").seq
+    };
+    let fault = number(|body| matches!(body, Body::Fault { .. }), &records);
+    let interruption = number(|body| matches!(body, Body::TrainingInterrupted { .. }), &records);
+    for record in &mut records {
+        match record.body {
+            Body::TrainingInterrupted { .. } => record.cause = fault,
+            Body::ContainerExited { pod: PodId(0), .. } => record.cause = interruption,
+            _ => {}
+        }
+    }
+    for record in &records {
+        fold.record(record, &names());
+    }
+    let restarts = fold.finish(&ended(&[]), &names());
+    let causes: Vec<_> = restarts.iter().map(|r| (r.start, r.cause.kind)).collect();
+    let exit = CauseKind::ContainerExited { exit_code: 1 };
+    assert_eq!(causes, [(s(100), exit), (s(130), CauseKind::Fault { index: 0 })]);
+}
+
+/// Pods that become ready in two attempts within a restart are counted once.
+#[test]
+fn the_pods_of_a_restart_that_is_suspended_are_counted_once() {
+    let (jobset, job, incarnation, by) = (JobSetId(0), JobId(0), 2, DeletionActor::JobController);
+    let mut lines = recreate();
+    lines.retain(|(at, _)| *at < 130);
+    lines.extend([
+        (128, condition(JobSetConditionType::Suspended, true)),
+        (128, Body::PodDeleting { pod: PodId(0), incarnation: 1, by }),
+        (128, Body::PodDeleting { pod: PodId(1), incarnation: 1, by }),
+        (129, Body::PodGone { pod: PodId(0), incarnation: 1 }),
+        (129, Body::PodGone { pod: PodId(1), incarnation: 1 }),
+        (200, condition(JobSetConditionType::Suspended, false)),
+        (201, Body::PodCreated { pod: PodId(0), incarnation, job, index: 0, attempt: 1 }),
+        (201, Body::PodCreated { pod: PodId(1), incarnation, job, index: 1, attempt: 1 }),
+        (210, Body::PodReady { pod: PodId(0), incarnation }),
+        (210, Body::PodReady { pod: PodId(1), incarnation }),
+        (210, Body::AllReady { jobset, ready: true }),
+    ]);
+    let restarts = fold(&lines);
+    assert_eq!((restarts.len(), restarts[0].pods, restarts[0].end), (1, 2, s(210)));
+}
+
+/// A dead node that returns removes its old pod after the new pods are bound: the restart did not wait for that.
+#[test]
+fn the_end_of_an_old_pod_after_the_binding_of_the_new_ones_is_no_step() {
+    let (jobset, pod, incarnation) = (JobSetId(0), PodId(2), 1);
+    let mut lines = dead_node();
+    lines.extend([
+        (450, Body::PodCreated { pod, incarnation, job: JobId(0), index: 1, attempt: 0 }),
+        (460, Body::PodBound { pod, incarnation, node: NodeId(1) }),
+        (470, Body::PodGone { pod: PodId(1), incarnation: 0 }),
+        (490, Body::PodReady { pod, incarnation }),
+        (490, Body::AllReady { jobset, ready: true }),
+    ]);
+    lines.sort_by_key(|line| line.0);
+    let restarts = fold(&lines);
+    let of = |phase: Phase| restarts[0].phases()[phase as usize].seconds();
+    let phases = [Phase::Detect, Phase::Terminate, Phase::Schedule, Phase::Start].map(of);
+    assert_eq!(phases, [340.0, 10.0, 10.0, 30.0]);
 }
 
 #[test]

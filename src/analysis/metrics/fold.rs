@@ -1,7 +1,7 @@
 //! All folds of one run combined in one sink.
 
 use super::admission::behind::name_heads;
-use super::admission::{AdmissionFold, AdmissionHistory};
+use super::admission::{AdmissionFold, AdmissionHistory, divide_queues};
 use super::events::EventFold;
 use super::nodes::NodeFold;
 use super::occurrence_counts::CountedFold;
@@ -54,8 +54,10 @@ impl MetricFolds {
     pub fn finish(self, scenario: &ScenarioSpec, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
         let mut admission = self.admission.finish(scenario, names);
         name_heads(&mut admission.job_sets, scenario);
+        let mut restarts = self.restarts.finish(outcome, names);
+        divide_queues(&mut restarts, &admission.job_sets);
         FoldedMetrics {
-            restarts: self.restarts.finish(outcome, names),
+            restarts,
             events: self.events,
             story: self.story,
             counted: self.counted,

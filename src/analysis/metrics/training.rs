@@ -203,6 +203,7 @@ pub fn cause_name(scenario: &ScenarioSpec, cause: &RestartCause) -> String {
         CauseKind::PodDeleted { .. } => "deleted",
         CauseKind::PodFailed { .. } => "failed",
         CauseKind::Evicted { .. } => "evicted",
+        CauseKind::Suspended => "suspended",
         CauseKind::Unknown => "other",
     };
     word.to_owned()

@@ -122,7 +122,15 @@ fn waits(own: &JobSetAdmission, end: SimTime) -> String {
         let (time, times) = waited(WaitCause::AdmissionChecks);
         format!(" and {time} for AdmissionCheck {}{times}", wait.message)
     });
-    format!("waited {quota} for quota{queue}{times}{}{state}", checks.unwrap_or_default())
+    let with = |cause: WaitCause, what: &str| {
+        let (time, times) = waited(cause);
+        let is_any = own.waits.iter().any(|wait| wait.cause == cause);
+        if is_any { format!(" and {time} {what}{times}") } else { String::new() }
+    };
+    let back_off = with(WaitCause::BackOff, "for the end of a back-off");
+    let deactivated = with(WaitCause::Deactivated, "deactivated");
+    let checks = checks.unwrap_or_default();
+    format!("waited {quota} for quota{queue}{times}{checks}{back_off}{deactivated}{state}")
 }
 
 /// Returns Kueue's last reason during the longest wait.

@@ -84,8 +84,8 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
     }
     let _ = writeln!(
         out,
-        "  goodput {} (productive time / time since all pods were first ready)\n  ETTR    {} (productive time / time since \
-         submission)",
+        "  goodput {} (productive time / time from all pods first ready to the end of the work)\n  ETTR    {} (productive \
+         time / time since submission)",
         share(summary.goodput),
         share(summary.ettr),
     );
@@ -162,7 +162,7 @@ fn step_suffix(steps: Option<u64>) -> String {
 
 fn phase_label(phase: TrainingPhase) -> &'static str {
     match phase {
-        TrainingPhase::Startup => "until all pods are ready for the first time",
+        TrainingPhase::Startup => "until all pods are first ready, without suspensions",
         TrainingPhase::Initialization => "initialization of devices and collectives, at each start",
         TrainingPhase::Compile => "compilation at each start",
         TrainingPhase::Restore => "restoring checkpoints",

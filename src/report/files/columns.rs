@@ -50,7 +50,7 @@ pub const RESTARTS: [TableColumn; 20] = [
     TableColumn::new(
         "ending",
         "",
-        "`ready`; `jobSetEnded`: the JobSet completed, failed, was suspended or deleted first; `unfinished`: the run ended before either",
+        "`ready`; `jobSetEnded`: the JobSet completed, failed or was deleted first; `unfinished`: the run ended before",
     ),
     TableColumn::new(
         "bottleneck",

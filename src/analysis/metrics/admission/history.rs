@@ -7,6 +7,9 @@ use sim_base::{Duration, JobSetId, SimTime, TextId};
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
 use std::collections::BTreeMap;
 
+/// Reason of the condition QuotaReserved of a deactivated Workload. The reasons of its eviction begin with it.
+pub(super) const DEACTIVATED: &str = "Deactivated";
+
 /// Keeps the records about Workloads. Without objects of Kueue it keeps nothing.
 #[derive(Debug, Default)]
 pub struct AdmissionFold {
@@ -93,6 +96,10 @@ pub enum WaitCause {
     Quota,
     /// AdmissionChecks; quota is reserved.
     AdmissionChecks,
+    /// The end of a back-off after an eviction, before Kueue tries the Workload again.
+    BackOff,
+    /// Its activation: Kueue or a user deactivated it.
+    Deactivated,
 }
 
 /// A time with reserved quota.
@@ -396,6 +403,14 @@ impl JobSetAdmission {
                     self.end_wait(at);
                     self.waits.push(AdmissionWait { from: at, ..AdmissionWait::default() });
                 }
+                let is_deactivated = reason == DEACTIVATED;
+                match self.open_wait().map(|wait| wait.cause) {
+                    Some(WaitCause::Quota | WaitCause::BackOff) if is_deactivated => {
+                        self.wait_for(WaitCause::Deactivated, at);
+                    }
+                    Some(WaitCause::Deactivated) if !is_deactivated => self.wait_for(WaitCause::Quota, at),
+                    _ => {}
+                }
                 let is_final = reason != "PendingEvaluation";
                 if let Some(wait) = self.open_wait().filter(|wait| is_final || wait.reason.is_empty()) {
                     (wait.reason, wait.message) = (reason, message);
@@ -414,8 +429,24 @@ impl JobSetAdmission {
                 });
                 self.evictions.push(WorkloadEviction { at, reason, message, preemptor: None, was_ready });
             }
+            (WorkloadConditionType::Requeued, false) if reason.starts_with(DEACTIVATED) => {
+                self.wait_for(WaitCause::Deactivated, at);
+            }
+            (WorkloadConditionType::Requeued, false) => self.wait_for(WaitCause::BackOff, at),
+            (WorkloadConditionType::Requeued, true) => self.wait_for(WaitCause::Quota, at),
             (WorkloadConditionType::Finished, true) => self.end(at),
             _ => {}
+        }
+    }
+
+    /// The open wait of a Workload without quota is one for something else from now on.
+    fn wait_for(&mut self, cause: WaitCause, at: SimTime) {
+        let Some(wait) = self.open_wait().filter(|wait| wait.cause != WaitCause::AdmissionChecks) else { return };
+        if wait.from == at {
+            wait.cause = cause;
+        } else if wait.cause != cause {
+            wait.until = Some(at);
+            self.waits.push(AdmissionWait { cause, from: at, ..AdmissionWait::default() });
         }
     }
 

@@ -11,6 +11,7 @@ pub mod livelock;
 pub mod summary;
 
 pub use awaited::awaited;
+pub(crate) use awaited::divide_queues;
 pub use history::{
     AdmissionFold, AdmissionHistory, AdmissionWait, ExistingHistory, HeldQuota, JobSetAdmission, QuotaChange,
     QuotaReservation, WaitCause, WorkloadEviction, WorkloadOfRun,

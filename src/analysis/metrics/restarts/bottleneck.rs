@@ -4,7 +4,7 @@ use super::path::CriticalPath;
 use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
-use crate::metrics::admission;
+use crate::metrics::admission::{self, WaitCause};
 use crate::metrics::view::RunView;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED};
@@ -101,7 +101,11 @@ pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
         WaitKind::Shared(resource) => resource.as_str().to_owned(),
         WaitKind::ApiServer => "API server latency".to_owned(),
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, 1), 1),
-        WaitKind::Admission => "admission of the JobSet".to_owned(),
+        WaitKind::Admission(Some(WaitCause::AdmissionChecks)) => "AdmissionChecks of the JobSet".to_owned(),
+        WaitKind::Admission(Some(WaitCause::BackOff)) => "back-off of the JobSet after an eviction".to_owned(),
+        WaitKind::Admission(Some(WaitCause::Deactivated)) => "deactivated Workload of the JobSet".to_owned(),
+        WaitKind::Admission(Some(WaitCause::Quota)) => "admission of the JobSet".to_owned(),
+        WaitKind::Admission(None) => "resumption of the JobSet".to_owned(),
         WaitKind::DeadEnd => "an event that never occurs".to_owned(),
     };
     sums.into_iter().map(|(what, time)| (name(what), time)).collect()
@@ -144,7 +148,7 @@ fn name(run: &RunView<'_>, owner: &PathOwner, what: WaitKind) -> String {
         },
         WaitKind::ApiServer => "API server latency".to_owned(),
         WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
-        WaitKind::Admission => admission::awaited(run, owner.jobset, owner.from, owner.to),
+        WaitKind::Admission(cause) => admission::awaited(run, owner.jobset, (owner.from, owner.to), cause),
         WaitKind::DeadEnd => {
             let jobset = run.names.jobset(owner.jobset);
             run.outcome.blocked_reason(jobset).unwrap_or(RUN_ENDED).to_owned()

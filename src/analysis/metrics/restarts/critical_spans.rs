@@ -84,7 +84,7 @@ fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -
     let of = subject(run, witness, step);
     match (step.part, step.waited) {
         (PathPart::Open, _) => format!("no further event for {of}"),
-        (PathPart::Admission, _) => format!("{of} is suspended"),
+        (PathPart::Admission(_), _) => format!("{of} is suspended"),
         (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
         (_, waited) => waits::doing(waited).replace("{of}", &of),
     }
@@ -94,8 +94,8 @@ fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods
     match WaitKind::from_step(step) {
         WaitKind::Shared(resource) => describe_shared_wait(run, step, resource),
         WaitKind::ApiServer => "the API server's response".to_owned(),
-        WaitKind::Admission => match step.about {
-            TicketSubject::JobSet(jobset) => admission::awaited(run, jobset, step.from, step.to),
+        WaitKind::Admission(cause) => match step.about {
+            TicketSubject::JobSet(jobset) => admission::awaited(run, jobset, (step.from, step.to), cause),
             _ => "admission".to_owned(),
         },
         WaitKind::DeadEnd => match step.about {

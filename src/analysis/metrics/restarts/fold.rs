@@ -8,7 +8,7 @@ use super::path::CriticalPath;
 use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault};
 use sim_base::{JobSetId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome, SegmentOutcome,
@@ -19,6 +19,8 @@ pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
     pub(crate) troubles: PodFailures,
     finished: Vec<RestartMetrics>,
+    /// Index of each fault that suspends a JobSet, and the name of the JobSet.
+    suspensions: Vec<(u32, String)>,
     pub(crate) now: SimTime,
     /// Ticket of the current record.
     ticket: u32,
@@ -30,7 +32,14 @@ impl RestartFold {
     pub fn new(scenario: &ScenarioSpec) -> RestartFold {
         let harms = scenario.faults.iter();
         let harms = harms.map(|f| FaultHarm::from_action(&f.action));
-        RestartFold::from_parts(harms.collect())
+        let suspended = |(index, fault): (usize, &ScriptedFault)| {
+            let name = suspended_jobset(&fault.action)?;
+            Some((index as u32, name.to_owned()))
+        };
+        RestartFold {
+            suspensions: scenario.faults.iter().enumerate().filter_map(suspended).collect(),
+            ..RestartFold::from_parts(harms.collect())
+        }
     }
 
     /// Creates the fold. `harms[i]` states what fault `i` of the scenario can do to pods; faults beyond the list may
@@ -40,6 +49,7 @@ impl RestartFold {
             jobsets: Vec::new(),
             troubles: PodFailures::new(harms),
             finished: Vec::new(),
+            suspensions: Vec::new(),
             now: SimTime::ZERO,
             ticket: NO_TICKET,
             tickets: TicketIndex::default(),
@@ -110,12 +120,17 @@ impl RestartFold {
             return;
         }
         if state.open.is_none() {
+            // The control plane may notice a later failure first.
+            let loss = self.troubles.first_loss(jobset, state.ready_since);
+            let (start, cause) = loss.filter(|(at, _)| *at < start).unwrap_or((start, cause));
             // A fault that was not visible when every pod was ready the last time, such as the crash of a node during
             // the restart before, ends the attempt that began then.
             let start = start.max(state.ready_since);
             let mut restart = RestartMetrics::new(jobset, start, cause);
             restart.attempt = state.attempt;
             state.open = Some(restart);
+            state.round += 1;
+            state.replaced = 0;
             state.confirmed = false;
             state.newest = None;
             state.later_faults.clear();
@@ -135,6 +150,8 @@ impl RestartFold {
         if shape != RestartScope::RestartJob {
             // Every pod becomes ready again: those that were ready in an earlier attempt as well.
             restart.pods = 0;
+            state.round += 1;
+            state.replaced = 0;
         }
         restart.attempt = attempt;
         Some(restart)
@@ -171,7 +188,7 @@ impl RestartFold {
             restart.path = path;
             restart.path.truncate(restart.end);
             for &(from, to) in &restart.queue {
-                restart.path.wait_for_admission(from, to, jobset);
+                restart.path.wait_for_admission(from, to, (jobset, None));
             }
             self.finished.push(restart);
             state.last = self.finished.len();
@@ -259,7 +276,10 @@ impl RestartFold {
                 state.over = true;
             }
             (Suspended, true) => self.suspended(jobset),
-            (Suspended, false) => self.resumed(jobset),
+            (Suspended, false) => {
+                row_or_default(&mut self.jobsets, jobset.ix()).suspension_requested = None;
+                self.resumed(jobset);
+            }
             (RestartingJobSet, false) => {
                 let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
                     return;
@@ -281,9 +301,35 @@ impl RestartFold {
         }
     }
 
-    /// Handles the suspension of a JobSet: an open restart waits until the JobSet is resumed.
+    /// Handles a request of a user to suspend a JobSet.
+    fn suspension_requested(&mut self, index: u32, names: &RecordNames) {
+        let Some((_, name)) = self.suspensions.iter().find(|(known, _)| *known == index) else {
+            return;
+        };
+        for (row, state) in self.jobsets.iter_mut().enumerate() {
+            if names.jobset(JobSetId(row as u32)) == name {
+                state.suspension_requested = Some(self.now);
+            }
+        }
+    }
+
+    /// Handles the suspension of a JobSet: an open restart waits until the JobSet is resumed. Without one, the
+    /// suspension of a JobSet whose pods were ready begins one.
     fn suspended(&mut self, jobset: JobSetId) {
         let now = self.now;
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
+        let since = state.suspension_requested.take().or(state.unready_since).unwrap_or(now);
+        if state.was_ready {
+            // The Job controller deletes the pods because of the suspension.
+            let follows = |restart: &RestartMetrics| {
+                let by = DeletionActor::JobController;
+                restart.start >= since && restart.cause.kind == CauseKind::PodDeleted { by }
+            };
+            if state.open.as_ref().is_some_and(follows) {
+                state.open = None;
+            }
+            self.open(jobset, since, RestartCause { kind: CauseKind::Suspended, ..RestartCause::UNKNOWN });
+        }
         let state = row_or_default(&mut self.jobsets, jobset.ix());
         let is_interrupted = state.was_ready || state.confirmed;
         if let Some(restart) = state.open.as_mut()
@@ -337,10 +383,31 @@ impl RestartFold {
         };
         r.set_earliest(Milestone::FirstReady, now);
         r.set_latest(Milestone::LastReady, now);
-        r.pods += 1;
+        if p.counted != state.round {
+            p.counted = state.round;
+            match state.replaced.checked_sub(1) {
+                Some(rest) => state.replaced = rest,
+                None => r.pods += 1,
+            }
+        }
         // The failed pod is ready again and the JobSet was never unready: not a restart.
         if !state.confirmed && r.cause.job == job && r.cause.index == index {
             state.open = None;
+        }
+    }
+
+    /// Handles the end of a pod that may be counted as ready again: the pod that replaces it does not count in
+    /// addition.
+    pub(crate) fn pod_ends(&mut self, pod: PodId) {
+        let now = self.now;
+        let Some(p) = self.troubles.pod_mut(pod).filter(|p| !p.succeeded) else {
+            return;
+        };
+        p.ended = p.ended.min(now);
+        let counted = std::mem::take(&mut p.counted);
+        let state = self.jobsets.get_mut(p.jobset.ix());
+        if let Some(state) = state.filter(|state| counted > 0 && counted == state.round) {
+            state.replaced += 1;
         }
     }
 
@@ -384,6 +451,7 @@ impl RestartFold {
                 }
             }
             Body::PodFinished { pod, succeeded: false, exit_code, .. } => {
+                self.pod_ends(pod);
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles.store_failure(now, pod, CauseKind::PodFailed { exit_code });
                 }
@@ -401,6 +469,7 @@ impl RestartFold {
                 self.success(pod);
             }
             Body::PodDeleting { pod, by, .. } => {
+                self.pod_ends(pod);
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles.store_failure(now, pod, CauseKind::PodDeleted { by });
                 }
@@ -422,6 +491,21 @@ impl RestartFold {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns the name of the JobSet that an action of a user suspends, if any.
+fn suspended_jobset(action: &FaultAction) -> Option<&str> {
+    match action {
+        FaultAction::SuspendJobSet(name) => Some(name),
+        FaultAction::Request(request) => {
+            let is_jobset = request.object.kind == ObjectKind::JobSet;
+            let RequestVerb::Patch { body, status: false } = &request.verb else {
+                return None;
+            };
+            (is_jobset && body["spec"]["suspend"] == true).then_some(&request.object.name)
+        }
+        _ => None,
     }
 }
 
@@ -468,7 +552,15 @@ impl RecordSink for RestartFold {
             | Body::ContainersRestarting { .. }
             | Body::PodFinished { .. }
             | Body::PodDeleting { .. }
-            | Body::PodNotReady { .. } => self.pod_trouble(&record.body),
+            | Body::PodNotReady { .. } => {
+                if let Body::ContainerExited { pod, .. } = record.body
+                    && let Some((at, kind)) = self.troubles.detected(record)
+                {
+                    self.troubles.store_failure(at, pod, kind);
+                }
+                self.pod_trouble(&record.body);
+            }
+            Body::TrainingInterrupted { .. } => self.troubles.training_interrupted(record),
             Body::JobCreated { .. } | Body::JobCondition { .. } | Body::JobDeleting { .. } | Body::JobGone { .. } => {
                 match record.body {
                     Body::JobDeleting { job } | Body::JobGone { job } => self.troubles.job_deleted(record, job),
@@ -484,6 +576,7 @@ impl RecordSink for RestartFold {
                     self.note_fault();
                 }
                 self.troubles.fault(record, index, node, pod);
+                self.suspension_requested(index, names);
             }
             _ => {
                 // The submission of another JobSet can lead to a preemption, like a fault.

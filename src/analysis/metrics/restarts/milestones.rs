@@ -43,6 +43,7 @@ impl RestartFold {
             }
             Body::AttemptWritten { pod, .. } => (pod, AttemptsFirst, AttemptsLast),
             Body::PodGone { pod, .. } => {
+                self.pod_ends(pod);
                 let created = self.troubles.pod_mut(pod).map_or(SimTime::NEVER, |p| {
                     p.gone = true;
                     p.created

@@ -3,6 +3,7 @@
 //! Built by following tickets back to their parents. Steps have no gaps and add up to the duration of the restart, to
 //! the nanosecond.
 
+use crate::metrics::admission::WaitCause;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{NO_TICKET, TicketSubject, TicketWait, WorkTicket};
 
@@ -31,8 +32,9 @@ pub enum PathPart {
     Whole,
     /// Time without further progress until the end of the run.
     Open,
-    /// The JobSet is suspended; what happens to other objects meanwhile is not part of the path.
-    Admission,
+    /// The JobSet is suspended; what happens to other objects meanwhile is not part of the path. With the wait of its
+    /// Workload; `None` if Kueue does not manage the JobSet, or its Workload waits for nothing.
+    Admission(Option<WaitCause>),
 }
 
 impl PathStep {
@@ -88,7 +90,7 @@ impl CriticalPath {
     }
 
     /// Replaces the part of the path within [from, to] by one wait of the JobSet for admission.
-    pub fn wait_for_admission(&mut self, from: SimTime, to: SimTime, jobset: JobSetId) {
+    pub fn wait_for_admission(&mut self, from: SimTime, to: SimTime, (jobset, cause): (JobSetId, Option<WaitCause>)) {
         let (Some(first), Some(last)) = (self.steps.first(), self.steps.last()) else {
             return;
         };
@@ -99,7 +101,7 @@ impl CriticalPath {
         let before = self.steps.iter().filter(|s| s.from < from).map(|s| PathStep { to: s.to.min(from), ..*s });
         let after = self.steps.iter().filter(|s| s.to > to).map(|s| PathStep { from: s.from.max(to), ..*s });
         let about = TicketSubject::JobSet(jobset);
-        let wait = PathStep { from, to, waited: TicketWait::Script, part: PathPart::Admission, about };
+        let wait = PathStep { from, to, waited: TicketWait::Script, part: PathPart::Admission(cause), about };
         self.steps = before.chain([wait]).chain(after).collect();
     }
 

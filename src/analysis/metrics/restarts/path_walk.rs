@@ -7,6 +7,7 @@ use super::path::{CriticalPath, PathStep};
 use super::root_cause::LaterFault;
 use sim_base::{JobSetId, SimTime};
 use sim_engine::record::{Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket};
+use std::collections::BTreeSet;
 
 impl RestartFold {
     pub(crate) fn keep(&mut self, ticket: &WorkTicket) {
@@ -94,6 +95,28 @@ impl RestartFold {
         }
     }
 
+    /// Returns the ticket and time of the latest progress that follows from the failure, if the latest progress of all
+    /// follows from containers that were not affected and ran on until they exited.
+    fn last_of_failure(&self, jobset: JobSetId, start: SimTime, names: &RecordNames) -> Option<(u32, SimTime)> {
+        let (newest, _) = self.jobsets.get(jobset.ix())?.newest?;
+        // Parents come before their children.
+        let mut unaffected = BTreeSet::new();
+        for t in self.tickets.iter().filter(|t| t.to > start) {
+            let ran_on = t.wait == TicketWait::Running && t.from < start;
+            if ran_on || (t.from > start && unaffected.contains(&t.parent)) {
+                unaffected.insert(t.id);
+            }
+        }
+        if !unaffected.contains(&newest) {
+            return None;
+        }
+        let own = self.tickets.iter().filter(|t| {
+            let past = t.to > start && t.to <= self.now && is_awaited(t.wait);
+            past && !unaffected.contains(&t.id) && self.jobset_of(t.subject, names) == Some(jobset)
+        });
+        own.max_by_key(|t| (t.to, t.id)).map(|t| (t.id, t.to))
+    }
+
     /// Returns the path of a restart that is still open at the end of the run. If it is permanently blocked, the last
     /// step is open; otherwise it is the pending wait that would have ended last.
     pub(crate) fn unfinished_path(&self, jobset: JobSetId, dead_end: bool, names: &RecordNames) -> CriticalPath {
@@ -109,6 +132,7 @@ impl RestartFold {
         match under_way.max_by_key(|t| t.to).filter(|_| !dead_end) {
             Some(t) => self.path(jobset, t.id),
             None => {
+                let (newest, at) = self.last_of_failure(jobset, start, names).unwrap_or((newest, at));
                 let mut path = self.path_to(jobset, newest, at);
                 path.leave_open(start, self.now, TicketSubject::JobSet(jobset));
                 path

@@ -129,6 +129,8 @@ pub enum CauseKind {
         /// Reason of the condition Evicted.
         reason: TextId,
     },
+    /// A user suspended the JobSet.
+    Suspended,
     /// The restart was counted before any failure was recorded.
     Unknown,
 }

@@ -22,6 +22,10 @@ pub struct PodFailureState {
     pub unschedulable: bool,
     /// Whether the pod succeeded, so that nothing that happens to it later is a failure.
     pub succeeded: bool,
+    /// First time at which the pod was deleted or reported as failed; `SimTime::NEVER` before.
+    pub ended: SimTime,
+    /// [`JobSetState::round`] in which the pod was last counted as ready again; 0 if it is not counted.
+    pub counted: u32,
     /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
     pub trouble: Option<(SimTime, CauseKind)>,
 }
@@ -36,6 +40,8 @@ pub const NO_POD: PodFailureState = PodFailureState {
     gone: false,
     unschedulable: false,
     succeeded: false,
+    ended: SimTime::NEVER,
+    counted: 0,
     trouble: None,
 };
 
@@ -82,6 +88,12 @@ pub struct JobSetState {
     pub capacity: CapacityWait,
     /// Time since which the JobSet of an open restart has been suspended.
     pub suspended_since: Option<SimTime>,
+    /// Time of the latest request of a user to suspend the JobSet, until the JobSet is suspended.
+    pub suspension_requested: Option<SimTime>,
+    /// Number of times at which the count of pods that are ready again began from 0.
+    pub round: u32,
+    /// Counted pods that have ended. The next pods that become ready replace them.
+    pub replaced: u32,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
 }
@@ -107,9 +119,12 @@ pub enum FaultHarm {
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
     LosesProcesses,
-    /// The processes that run now make no progress or compute wrong results. The node is healthy, and processes that
-    /// start later are not affected.
+    /// The processes that run now make no progress. The node is healthy, and processes that start later are not
+    /// affected.
     SpoilsProcesses,
+    /// The processes compute wrong results. Nothing fails until that is detected, also if restarts lie between, which
+    /// do not heal corrupt checkpoints.
+    SpoilsResults,
 }
 
 impl FaultHarm {
@@ -128,9 +143,8 @@ impl FaultHarm {
             | DeleteNode(_)
             | DrainNode(_)
             | TaintNode(..) => FaultHarm::MayBreakPods,
-            Silent { fault: SilentFaults::Hang { .. } | SilentFaults::Corrupt { .. }, .. } => {
-                FaultHarm::SpoilsProcesses
-            }
+            Silent { fault: SilentFaults::Hang { .. }, .. } => FaultHarm::SpoilsProcesses,
+            Silent { fault: SilentFaults::Corrupt { .. }, .. } => FaultHarm::SpoilsResults,
             _ => FaultHarm::Harmless,
         }
     }
@@ -162,6 +176,11 @@ pub struct PodFailures {
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(SimTime, CauseKind)>>,
+    /// Record number, time and index of each fault that spoils results.
+    spoilers: Vec<(u32, SimTime, u32)>,
+    /// Record number of the latest interruption of a training by the detection of such a fault, with the time and the
+    /// index of the fault.
+    detected: Option<(u32, SimTime, u32)>,
 }
 
 impl PodFailures {
@@ -173,6 +192,8 @@ impl PodFailures {
             jobs: Vec::new(),
             noted: Vec::new(),
             nodes: Vec::new(),
+            spoilers: Vec::new(),
+            detected: None,
         }
     }
 
@@ -238,6 +259,41 @@ impl PodFailures {
         };
         let first = self.noted.iter().filter_map(of_pod).min();
         first.map(|(_, pod)| pod)
+    }
+
+    /// Returns the earliest loss of all processes on the node of a needed pod of a JobSet, which the control plane may
+    /// not have noticed yet. Pods that ended before every pod was ready at `ready_since` have been replaced.
+    pub fn first_loss(&self, jobset: JobSetId, ready_since: SimTime) -> Option<(SimTime, RestartCause)> {
+        let is_loss = |kind| match kind {
+            CauseKind::Fault { index } => self.harm(index) == FaultHarm::LosesProcesses,
+            _ => false,
+        };
+        let of_pod = |pod: &PodId| self.pods.get(pod.ix()).and_then(|p| p.trouble);
+        let mut known = self.nodes.iter().flatten().copied().chain(self.noted.iter().filter_map(of_pod));
+        if !known.any(|(_, kind)| is_loss(kind)) {
+            return None;
+        }
+        let lost = self.pods.iter().enumerate().filter_map(|(row, p)| {
+            let counts = p.jobset == jobset && !p.gone && p.ended > ready_since;
+            let (at, kind) = self.root_of(p).filter(|_| counts)?;
+            is_loss(kind).then_some((at, PodId(row as u32)))
+        });
+        self.cause(lost.min()?.1)
+    }
+
+    /// Handles an interruption of a training: remembers the fault that it detects.
+    pub fn training_interrupted(&mut self, record: &SimulationRecord) {
+        let fault = self.spoilers.iter().find(|(seq, ..)| *seq == record.cause);
+        if let Some(&(_, at, index)) = fault {
+            self.detected = Some((record.seq, at, index));
+        }
+    }
+
+    /// Returns the failure behind the exit of a container with which a detected fault ends, even if restarts lie
+    /// between: a restart does not heal corrupt checkpoints.
+    pub fn detected(&self, exit: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
+        let (_, at, index) = self.detected.filter(|(seq, ..)| *seq == exit.cause)?;
+        Some((at, CauseKind::Fault { index }))
     }
 
     /// Returns the earliest known failure of a pod or its node.
@@ -322,7 +378,7 @@ impl PodFailures {
     }
 
     fn is_harmful(&self, index: u32) -> bool {
-        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode)
+        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode | FaultHarm::SpoilsResults)
     }
 
     fn harm(&self, index: u32) -> FaultHarm {
@@ -363,12 +419,15 @@ impl PodFailures {
         if harmful {
             self.store_failure(now, pod, kind);
         }
+        if self.harm(index) == FaultHarm::SpoilsResults {
+            self.spoilers.push((record.seq, now, index));
+        }
         // Faults on pods also name the node for information; the node itself has not failed.
         if pod.is_some() || !node.is_some() {
             return;
         }
         match self.harm(index) {
-            FaultHarm::Harmless => {}
+            FaultHarm::Harmless | FaultHarm::SpoilsResults => {}
             FaultHarm::RepairsNode => self.node_recovers(node),
             FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
             FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => {

@@ -5,7 +5,7 @@
 #![deny(missing_docs)]
 
 use super::phases::Phase;
-use super::restart::{RestartMetrics, RestartOutcome};
+use super::restart::{Milestone, RestartMetrics, RestartOutcome};
 use super::steps::{CAPACITY, QUEUE, RestartStep, steps_of};
 use sim_base::{Duration, SimTime};
 
@@ -46,7 +46,18 @@ impl RestartMetrics {
     fn step_end(&self, step: &RestartStep) -> Option<SimTime> {
         match step.until {
             [] => (self.ending == RestartOutcome::Ready).then_some(self.end),
+            [Milestone::LastOldPodGone] => self.old_pods_end(),
             list => list.iter().filter_map(|&m| self.milestone(m)).min(),
+        }
+    }
+
+    /// Returns the time until which the restart waited for the end of its old pods. If some of them, for example on a
+    /// dead node that returns, ended only when the new pods had nodes, it did not wait for them.
+    fn old_pods_end(&self) -> Option<SimTime> {
+        let gone = self.milestone(Milestone::LastOldPodGone)?;
+        match (self.milestone(Milestone::LastPodBound), self.milestone(Milestone::FirstPodCreated)) {
+            (Some(bound), created) if bound < gone => Some(created.unwrap_or(bound).min(bound)),
+            _ => Some(gone),
         }
     }
 

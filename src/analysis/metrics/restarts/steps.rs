@@ -71,7 +71,7 @@ static POD_REPLACEMENT: [RestartStep; 5] = [
 ];
 
 static RESUME: [RestartStep; 5] = [
-    step!(Detect, [PodFailed, PodDeleting], "failure or eviction leads to the deletion of pods"),
+    step!(Detect, [PodFailed, PodDeleting], "failure, eviction or suspension leads to the deletion of pods"),
     step!(Terminate, [LastOldPodGone], "pods of the suspended Jobs end"),
     step!(Recreate, [LastPodCreated], "Job controller creates {pods} pods"),
     step!(Schedule, [LastPodBound], "scheduler binds the last pods"),

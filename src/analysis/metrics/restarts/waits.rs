@@ -3,6 +3,7 @@
 //! A table; must never compute a time.
 
 use super::path::{PathPart, PathStep};
+use crate::metrics::admission::WaitCause;
 use sim_engine::record::{LedgerResource, TicketWait};
 
 /// Subject of a wait. Waits with equal subjects are added up.
@@ -13,8 +14,8 @@ pub enum WaitKind {
     /// Response of the API server to a request that was sent.
     ApiServer,
     Mechanism(TicketWait),
-    /// Admission of the suspended JobSet, by Kueue or a user.
-    Admission,
+    /// Admission of the suspended JobSet: what its Workload waits for; `None` if it waits for a user or for its pods.
+    Admission(Option<WaitCause>),
     /// An event that did not occur until the end of the run.
     DeadEnd,
 }
@@ -23,7 +24,7 @@ impl WaitKind {
     pub fn from_step(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
             (PathPart::Open, _) => WaitKind::DeadEnd,
-            (PathPart::Admission, _) => WaitKind::Admission,
+            (PathPart::Admission(cause), _) => WaitKind::Admission(cause),
             (PathPart::Token, waited) => waited.resource().map_or(WaitKind::ApiServer, WaitKind::Shared),
             (PathPart::Answer, _) => WaitKind::ApiServer,
             (PathPart::Whole, waited) => match waited.resource() {
@@ -129,7 +130,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
     match WaitKind::from_step(step) {
         WaitKind::Shared(resource) => rule_of_resource(resource),
         WaitKind::ApiServer => "kubernetes.md 6.1",
-        WaitKind::DeadEnd | WaitKind::Admission => "",
+        WaitKind::DeadEnd | WaitKind::Admission(_) => "",
         WaitKind::Mechanism(TicketWait::Watch | TicketWait::FanOut) => "kubernetes.md 6.1",
         WaitKind::Mechanism(TicketWait::SilentNode) => "kubernetes.md 4.1",
         WaitKind::Mechanism(TicketWait::Deadline) => "kubernetes.md 1.6",
