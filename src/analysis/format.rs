@@ -334,7 +334,12 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
         CauseKind::NodeNotReady => format!("node {} became not ready", run.names.node(cause.node)),
         CauseKind::PodDeleted { by: DeletionActor::Preemption } => format!("pod {pod} was preempted by kube-scheduler"),
         CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
-        CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
+        CauseKind::PodFailed { exit_code: Some(exit_code) } => format!("pod {pod} failed with code {exit_code}"),
+        CauseKind::PodFailed { exit_code: None } => format!("pod {pod} failed"),
+        CauseKind::PodRefused { reason } => {
+            let (node, reason) = (run.names.node(cause.node), run.names.text(reason));
+            format!("pod {pod} was refused by the kubelet of node {node} ({reason})")
+        }
         CauseKind::Evicted { reason } => format!("Kueue evicted the JobSet ({})", run.names.text(reason)),
         CauseKind::Suspended => "suspended by a user".to_owned(),
         CauseKind::Unknown => "unknown".to_owned(),
@@ -352,7 +357,10 @@ pub fn origin(run: &RunView<'_>, r: &RestartMetrics) -> &'static str {
             _ => "fault",
         },
         CauseKind::PodDeleted { .. } | CauseKind::Unknown => "interruption",
-        CauseKind::ContainerExited { .. } | CauseKind::NodeNotReady | CauseKind::PodFailed { .. } => "fault",
+        CauseKind::ContainerExited { .. }
+        | CauseKind::NodeNotReady
+        | CauseKind::PodFailed { .. }
+        | CauseKind::PodRefused { .. } => "fault",
     }
 }
 

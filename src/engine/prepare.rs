@@ -256,7 +256,7 @@ fn capacity_errors<'s>(
     cluster: &ClusterBuilder, jobset: &'s JobSet, rules: &[ContainerRule], rooms: &mut TemplateCapacity<'s>,
 ) -> Vec<PrepareError> {
     let mut demands = capacity::demands(jobset, cluster);
-    demands.retain(|d| runs_indefinitely(rules, jobset, d.rj));
+    demands.retain(|d| runs_indefinitely(rules, jobset, d.rj) && !bypasses_scheduler(d.rj));
     let mut problems = Vec::new();
     for d in &demands {
         let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
@@ -280,7 +280,9 @@ fn capacity_errors<'s>(
             });
         }
     }
-    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none() && runs_indefinitely(rules, jobset, rj);
+    let free = |rj: &&ReplicatedJob| {
+        jobset.exclusive_key(rj).is_none() && runs_indefinitely(rules, jobset, rj) && !bypasses_scheduler(rj)
+    };
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.capacity(cluster, &rj.template.template);
@@ -291,7 +293,15 @@ fn capacity_errors<'s>(
     problems
 }
 
+/// Returns true if the template has `nodeName`: its pods exist in any case, and a kubelet without room refuses them.
+fn bypasses_scheduler(rj: &ReplicatedJob) -> bool {
+    rj.template.template.spec.node_name.is_some()
+}
+
 fn unplaceable_job(store: &mut ObjectStore, (jobset, rj): (&JobSet, &ReplicatedJob)) -> Option<PrepareError> {
+    if bypasses_scheduler(rj) {
+        return None;
+    }
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();

@@ -136,6 +136,187 @@ fn a_scheduling_gate_that_was_taken_off_is_not_shown() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// Runs JobSets on nodes `n-0`, `n-1` and `m-0` with 8 CPUs each; the last one has the label `k: b`. A JobSet is its
+/// name, number of pods, CPUs per pod, and more fields of the pod. Returns the text of the run and the files `pods.csv`
+/// and `events.ndjson`.
+fn run_pods(name: &str, jobsets: &[(&str, u32, u32, &str)], rest: &str, code: i32) -> [String; 3] {
+    let dir = scratch(name);
+    for (jobset, pods, cpu, more) in jobsets {
+        let manifest = format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {jobset}}}\nspec:\n  \
+             failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n  - name: w\n    template:\n      spec:\n        \
+             parallelism: {pods}\n        completions: {pods}\n        completionMode: Indexed\n        \
+             backoffLimit: 0\n        template:\n          spec: {{restartPolicy: Never, containers: [{{name: c, \
+             image: 'x:1', ports: [{{containerPort: 80PORT}}], resources: {{requests: {{cpu: {cpu}}}}}}}], {more}}}\n"
+        );
+        let (port, manifest) = match more.split_once("# port ") {
+            Some((_, port)) => (format!(", hostPort: {port}"), manifest.replace(&format!("# port {port}"), "")),
+            None => (String::new(), manifest),
+        };
+        fs::write(dir.join(format!("{jobset}.yaml")), manifest.replace("PORT", &port)).unwrap();
+    }
+    let manifests: Vec<String> = jobsets.iter().map(|(jobset, ..)| format!("{{manifest: {jobset}.yaml}}")).collect();
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: pods}}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools: [{{name: 'n-{{node}}', \
+         nodesPerIsland: 2, allocatable: {{cpu: 8, memory: 64Gi}}, labels: {{k: a}}}}, {{name: 'm-{{node}}', \
+         nodesPerIsland: 1, allocatable: {{cpu: 8, memory: 64Gi}}, labels: {{k: b}}}}]\njobSets: [{}]\ncontainers: \
+         [{{startAfter: 1s, runFor: 1h}}]\nstop: {{at: 1m}}\n{rest}",
+        manifests.join(", ")
+    );
+    let (file, out) = (dir.join("s.yaml"), dir.join("out"));
+    fs::write(&file, scenario).unwrap();
+    let output = run(&["run", file.to_str().unwrap(), "--verbose", "--out", out.to_str().unwrap()], code);
+    let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+    let read = |name: &str| fs::read_to_string(out.join(name)).unwrap_or_default();
+    let files = [text.split_whitespace().collect::<Vec<_>>().join(" "), read("pods.csv"), read("events.ndjson")];
+    fs::remove_dir_all(dir).unwrap();
+    files
+}
+
+/// `pkg/kubelet/lifecycle/predicate.go` and `AdmissionCheck` of `pkg/scheduler/eventhandlers.go`.
+#[test]
+fn a_kubelet_refuses_what_the_scheduler_did_not_check() {
+    let ports = "NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+    let profile = |plugin: &str| {
+        format!(
+            "objects: [{{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: \
+             [{{schedulerName: default-scheduler, plugins: {{multiPoint: {{disabled: [{{name: {plugin}}}]}}}}}}]}}]\n"
+        )
+    };
+    let none = String::new();
+    for (case, pods, cpu, pod, rest, refusal) in [
+        ("ports", 2, 1, "nodeName: n-0# port 9000", &none, Some(ports)),
+        ("host-network", 2, 1, "nodeName: n-0, hostNetwork: true# port 80", &none, Some(ports)),
+        ("no-port-filter", 4, 1, "# port 9000", &profile("NodePorts"), Some(ports)),
+        ("free-ports", 2, 1, "# port 9000", &none, None),
+        ("no-fit-filter", 7, 4, "", &profile("NodeResourcesFit"), Some("resource: cpu, requested: 4000, used: 8000")),
+        ("no-affinity-filter", 3, 1, "nodeSelector: {k: b}", &profile("NodeAffinity"), Some("NodeAffinity failed")),
+        ("too-large", 1, 9, "nodeName: n-0", &none, Some("requested: 9000, used: 0, capacity: 8000")),
+        ("too-many", 30, 1, "nodeName: n-0", &none, Some("requested: 1000, used: 8000, capacity: 8000")),
+    ] {
+        let [text, _, events] = run_pods(case, &[("a", pods, cpu, pod)], rest, 0);
+        let message = events.lines().find(|line| line.contains("Pod was rejected"));
+        match refusal {
+            Some(refusal) => assert!(message.is_some_and(|line| line.contains(refusal)), "{case}: {message:?} {text}"),
+            None => assert_eq!(message, None, "{case}"),
+        }
+    }
+}
+
+#[test]
+fn a_refused_pod_has_a_reason_and_no_exit_code() {
+    let show = "faults: [{at: 500ms, show: {kind: Pod, name: a-w-0-0, fields: [status.reason, status.message]}}]\n";
+    let [text, pods, events] = run_pods("refused", &[("a", 1, 1, "nodeName: n-0, nodeSelector: {k: b}")], show, 0);
+    let cause = "cause: pod a-w-0-0 was refused by the kubelet of node n-0 (NodeAffinity)";
+    assert!(text.contains(cause), "{text}");
+    let message = "\"status.message\":\"Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match";
+    assert!(text.contains(message) && text.contains("\"status.reason\":\"NodeAffinity\""), "{text}");
+    let mut rows = pods.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().unwrap();
+    let at = |name: &str| head.iter().position(|column| *column == name).unwrap();
+    let first = rows.next().unwrap();
+    assert_eq!((first[at("phase")], first[at("exit_code")]), ("Failed", ""));
+    let finished = events.lines().find(|line| line.contains("PodFinished")).unwrap();
+    assert!(!finished.contains("exitCode"), "{finished}");
+}
+
+/// ValidatePodUpdate, and what the API server accepts but the simulation does not follow.
+#[test]
+fn a_patch_of_a_pod_or_label_without_effect_is_answered_with_the_reason() {
+    let forbidden =
+        "is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`";
+    let cases = [
+        ("Pod", "merge: {metadata: {labels: {x: why}}}", "metadata.labels of a Pod has no effect"),
+        ("Pod", "merge: {metadata: {labels: {'bad key': why}}}", "metadata.labels: Invalid value: \"bad key\""),
+        ("Pod", "merge: {metadata: {annotations: {kueue.x-k8s.io/a: why}}}", "annotations[kueue.x-k8s.io/a] of a Pod"),
+        ("Pod", "merge: {metadata: {annotations: {example.com/a: why}}}", ""),
+        (
+            "Pod",
+            "merge: {metadata: {name: other}}",
+            "the name of the object (other) does not match the name on the URL",
+        ),
+        ("Pod", "merge: {metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "field is immutable"),
+        ("Pod", "merge: {spec: {nodeName: n-7}}", forbidden),
+        ("Pod", "merge: {spec: {priority: 5}}", forbidden),
+        ("Pod", "merge: {spec: {nodeSelector: {k: a}}}", forbidden),
+        (
+            "Pod",
+            "merge: {spec: {schedulingGates: [{name: a.b/c}]}}",
+            "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a.b/c'",
+        ),
+        ("Pod", "merge: {spec: {schedulingGates: null}}", ""),
+        ("Pod", "merge: {spec: {bogus: 1}}", "spec.bogus of a Pod has no effect in the simulation"),
+        ("Pod", "merge: {spec: {activeDeadlineSeconds: 1}}", "spec.activeDeadlineSeconds of a Pod has no effect"),
+        ("Pod", "merge: {spec: {tolerations: [{operator: Exists}]}}", "spec.tolerations of a Pod has no effect"),
+        ("Pod", "merge: {status: {phase: Failed}}", "status of a Pod is not changed this way"),
+        ("Pod", "status: true, merge: {status: {phase: Failed}}", "status.phase of a Pod has no effect"),
+        ("Pod", "status: true, merge: {spec: {priority: 1}}", "spec of a Pod is not changed this way"),
+        (
+            "Pod",
+            "status: true, merge: {status: {conditions: [{type: Ready, status: 'False'}]}}",
+            "condition \"Ready\" of a Pod has no effect",
+        ),
+        (
+            "Job",
+            "merge: {metadata: {name: other}}",
+            "the name of the object (other) does not match the name on the URL",
+        ),
+        ("Job", "merge: {metadata: {labels: {'bad key': why}}}", "Job.batch \"a-w-0\" is invalid: metadata.labels"),
+        (
+            "Node",
+            "merge: {metadata: {labels: {'bad key': why}}}",
+            "Node \"n-0\" is invalid: metadata.labels: Invalid value: \"bad key\": name part must consist of",
+        ),
+        ("Node", "merge: {metadata: {labels: {good: why}}}", ""),
+    ];
+    let fault = |(at, (kind, merge, _)): (usize, &(&str, &str, &str))| {
+        let name = match *kind {
+            "Pod" => "a-w-0-0",
+            "Job" => "a-w-0",
+            _ => "n-0",
+        };
+        format!("- {{at: {}s, patch: {{kind: {kind}, name: {name}, {merge}}}}}\n", at + 10)
+    };
+    let faults: String = cases.iter().enumerate().map(fault).collect();
+    let [_, _, events] = run_pods("patches", &[("a", 1, 1, "")], &format!("faults:\n{faults}"), 0);
+    let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (index, (kind, merge, answer)) in cases.iter().enumerate() {
+        let own = |event: &&serde_json::Value| event["kind"] == "Answered" && event["fault"] == index;
+        let event = events.iter().find(own).unwrap_or_else(|| panic!("{kind} {merge} was not answered"));
+        let message = event["message"].as_str().unwrap_or_default();
+        let is_right = if answer.is_empty() { message.is_empty() } else { message.contains(answer) };
+        assert!(is_right, "{kind} {merge}: {message}");
+    }
+}
+
+#[test]
+fn an_action_on_a_node_or_pod_that_changes_nothing_is_reported() {
+    let mut faults = String::from("faults:\n");
+    let actions = [
+        ("drainNode: {node: n-1}", ""),
+        ("drainNode: {node: n-1}", "drainNode had no effect, because it was already cordoned and had no pods to evict"),
+        ("taintNode: {node: n-1, key: k, effect: NoSchedule}", ""),
+        (
+            "taintNode: {node: n-1, key: k, effect: NoSchedule}",
+            "taintNode had no effect, because it already had the taint",
+        ),
+        ("deleteNode: {node: n-1}", ""),
+        ("deleteNode: {node: n-1}", "deleteNode had no effect, because the Node did not exist"),
+        ("uncordonNode: {node: n-1}", "uncordonNode had no effect, because the Node did not exist"),
+        ("drainNode: {node: n-1}", "drainNode had no effect, because the Node did not exist"),
+    ];
+    for (at, (action, _)) in actions.iter().enumerate() {
+        faults += &format!("- {{at: {}s, {action}}}\n", at + 10);
+    }
+    let [text, ..] = run_pods("actions", &[("a", 1, 1, "nodeName: n-0")], &faults, 0);
+    for (index, (_, warning)) in actions.iter().enumerate() {
+        let printed = text.contains(&format!("- fault {index}: "));
+        assert_eq!(printed, !warning.is_empty(), "fault {index}: {text}");
+        assert!(text.contains(warning), "fault {index}: {warning}: {text}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {

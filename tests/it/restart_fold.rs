@@ -48,7 +48,7 @@ fn an_in_place_restart_has_the_milestones_of_the_recordings() {
 fn success_is_no_restart_and_a_suspension_is_one_with_its_own_cause() {
     let succeeded = [
         (100, Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code: 0 }),
-        (101, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: 0 }),
+        (101, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: Some(0) }),
         (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
         (102, condition(JobSetConditionType::Completed, true)),
     ];
@@ -283,7 +283,7 @@ fn reused_pod_row_does_not_affect_its_previous_jobset() {
         (50, Body::JobCreated { job, attempt: 0 }),
         (50, Body::PodCreated { pod, incarnation, job, index: 0, attempt: 0 }),
         (60, Body::ContainerExited { pod, incarnation, exit_code: 1 }),
-        (61, Body::PodFinished { pod, incarnation, succeeded: false, exit_code: 1 }),
+        (61, Body::PodFinished { pod, incarnation, succeeded: false, exit_code: Some(1) }),
         (62, Body::JobGone { job }),
     ];
     feed(&mut fold, &other, &names);
@@ -295,7 +295,7 @@ fn a_failed_jobset_is_the_end_and_no_restart() {
     let mut records = started();
     records.extend([
         (100, Body::ContainerExited { pod: PodId(1), incarnation: 0, exit_code: 1 }),
-        (101, Body::PodFinished { pod: PodId(1), incarnation: 0, succeeded: false, exit_code: 1 }),
+        (101, Body::PodFinished { pod: PodId(1), incarnation: 0, succeeded: false, exit_code: Some(1) }),
         (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
         (102, condition(JobSetConditionType::Failed, true)),
     ]);

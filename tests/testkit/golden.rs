@@ -338,6 +338,7 @@ fn members(body: &Body, names: &RecordNames) -> String {
             FieldValue::Number(n) => write!(text, "{n}"),
             FieldValue::Nanoseconds(ns) => write!(text, "{ns}"),
             FieldValue::Signed(n) => write!(text, "{n}"),
+            FieldValue::Absent => write!(text, "none"),
             FieldValue::Flag(flag) => write!(text, "{flag}"),
             FieldValue::Word(_, word) => write!(text, "{word}"),
             // Pod names are omitted because of their random suffixes.

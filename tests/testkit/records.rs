@@ -56,7 +56,7 @@ pub fn recreate() -> Vec<LineFilter> {
     let mut lines = started();
     lines.extend([
         (100, Body::ContainerExited { pod, incarnation: 0, exit_code: 1 }),
-        (101, Body::PodFinished { pod, incarnation: 0, succeeded: false, exit_code: 1 }),
+        (101, Body::PodFinished { pod, incarnation: 0, succeeded: false, exit_code: Some(1) }),
         (101, Body::AllReady { jobset, ready: false }),
         (102, Body::PodDeleting { pod: PodId(0), incarnation: 0, by: DeletionActor::JobController }),
         (102, job_condition(JobConditionType::FailureTarget)),

@@ -20,7 +20,7 @@ pub struct PodMetrics {
     pub not_ready: SimTime,
     /// Time of the last exit of a container; `SimTime::NEVER` if none exited.
     pub exited: SimTime,
-    pub exit_code: i32,
+    pub exit_code: Option<i32>,
     pub finished: SimTime,
     pub succeeded: bool,
     pub deleting: SimTime,
@@ -70,7 +70,7 @@ impl PodFold {
             Body::PodNotReady { pod, .. } => self.row(pod)?.not_ready = at,
             Body::ContainerExited { pod, exit_code, .. } => {
                 let row = self.row(pod)?;
-                (row.exited, row.exit_code) = (at, exit_code);
+                (row.exited, row.exit_code) = (at, Some(exit_code));
             }
             Body::ContainersRestarting { pod, restarts, .. } => {
                 self.row(pod)?.container_restarts = restarts;
@@ -80,7 +80,7 @@ impl PodFold {
             }
             Body::PodFinished { pod, succeeded, exit_code, .. } => {
                 let row = self.row(pod)?;
-                (row.finished, row.succeeded, row.exit_code) = (at, succeeded, exit_code);
+                (row.finished, row.succeeded, row.exit_code) = (at, succeeded, exit_code.or(row.exit_code));
             }
             Body::PodDeleting { pod, by, .. } => {
                 let row = self.row(pod)?;
@@ -110,7 +110,7 @@ impl RecordSink for PodFold {
                 ready: SimTime::NEVER,
                 not_ready: SimTime::NEVER,
                 exited: SimTime::NEVER,
-                exit_code: 0,
+                exit_code: None,
                 finished: SimTime::NEVER,
                 succeeded: false,
                 deleting: SimTime::NEVER,

@@ -202,6 +202,7 @@ pub fn cause_name(scenario: &ScenarioSpec, cause: &RestartCause) -> String {
         CauseKind::NodeNotReady => "node",
         CauseKind::PodDeleted { .. } => "deleted",
         CauseKind::PodFailed { .. } => "failed",
+        CauseKind::PodRefused { .. } => "refused",
         CauseKind::Evicted { .. } => "evicted",
         CauseKind::Suspended => "suspended",
         CauseKind::Unknown => "other",

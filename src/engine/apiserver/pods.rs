@@ -255,8 +255,8 @@ pub fn rewrite_pod_status(ctx: &mut EngineContext<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
-/// Stores the phase Failed or Succeeded. `ended` is the kubelet's final state of the containers; `None` if it is
-/// unknown (pod garbage collection) and the pod is Failed.
+/// Stores the phase Failed or Succeeded. `ended` is the kubelet's final state of the containers; `None` if there is
+/// none (pod garbage collection, a refused pod) and the pod is Failed.
 pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<TerminatedPod>) {
     let i = pod.ix();
     if !ctx.store.pods.exists(pod) || ctx.store.pods.is_terminal(pod) {
@@ -283,7 +283,7 @@ pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<Termina
         None => s.pods.ended_at[i].min(now),
     };
     s.pods.clear(pod, flag::READY);
-    let (incarnation, exit_code) = (s.pods.incarnation[i], i32::from(s.pods.exit_code[i]));
+    let (incarnation, exit_code) = (s.pods.incarnation[i], ended.map(|e| i32::from(e.exit_code)));
     ctx.emit(Body::PodFinished { pod, incarnation, succeeded, exit_code });
     pod_changed(ctx, pod, PodChange::Finished);
 }

@@ -5,6 +5,7 @@
 //! status of a pod whose node does not respond.
 
 mod admission;
+use admission::AdmissionRefusal;
 mod agents;
 pub use agents::agent_container;
 mod exits;
@@ -32,7 +33,7 @@ use crate::store::{
 };
 use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
 pub struct KubeletState {
@@ -46,6 +47,10 @@ pub struct KubeletState {
     pull_failures: Vec<(SimTime, ImagePullFailure)>,
     /// A restart has begun: requests are also counted separately.
     restarted: bool,
+    /// Pods that were not admitted.
+    refusals: BTreeMap<PodId, AdmissionRefusal>,
+    /// Profiles of kube-scheduler that do not check all that the kubelet checks.
+    lenient_profiles: BTreeSet<String>,
 }
 
 /// Boolean facts of a pod's containers, as bit flags.
@@ -68,11 +73,11 @@ mod up {
     pub const ENDING: u16 = 1 << 7;
     /// The main containers run, and a startup or readiness probe has not yet succeeded.
     pub const PROBING: u16 = 1 << 8;
-    /// The kubelet does not admit the pod.
-    pub const REFUSED: u16 = 1 << 9;
+    /// The kubelet has admitted the pod.
+    pub const ADMITTED: u16 = 1 << 9;
 }
 use init_containers::{CrashBackOff, SidecarState};
-use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, REFUSED, SIDECARS, STOPPING, UP};
+use up::{ADMITTED, AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]
@@ -164,7 +169,9 @@ impl Default for NodeMachine {
 }
 
 impl KubeletState {
-    pub fn reset(&mut self, _: &mut EngineContext<'_>) {
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        self.refusals.clear();
+        self.lenient_profiles = admission::lenient_profiles(ctx);
         self.pods.clear();
         self.nodes.clear();
         self.sidecars.clear();
@@ -215,6 +222,7 @@ impl KubeletState {
         *row = ContainerLifetime::new(row.epoch + 1);
         self.sidecars.remove(&pod);
         self.waiting_since.remove(&pod);
+        self.refusals.remove(&pod);
     }
 
     /// The pod has a terminal phase or was removed: none of its containers is considered running.
@@ -257,6 +265,11 @@ impl KubeletState {
     /// Returns true if containers of the pod run.
     pub fn is_up(&self, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(UP))
+    }
+
+    /// Reason and message of the status of a pod that its kubelet has not admitted.
+    pub fn refusal(&self, pod: PodId) -> Option<(&str, &str)> {
+        self.refusals.get(&pod).map(AdmissionRefusal::texts)
     }
 
     /// Start of the pod's wait for an unresponsive node.

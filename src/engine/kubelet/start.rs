@@ -1,6 +1,6 @@
 //! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario schedules for them.
 
-use super::{BARRIER_LIFTED, KubeletState, UP, real_kubelet};
+use super::{ADMITTED, BARRIER_LIFTED, KubeletState, UP, real_kubelet};
 use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use crate::{apiserver, ctx::EngineContext};
@@ -19,8 +19,9 @@ impl KubeletState {
             return;
         }
         if let Some(refusal) = self.admission_refusal(ctx, pod) {
-            return self.refuse_pod(ctx, pod, &refusal);
+            return self.refuse_pod(ctx, pod, refusal);
         }
+        self.set(pod, ADMITTED);
         let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {
             Some(start) => start,
             None => self.start_delay(ctx, pod),

@@ -42,6 +42,7 @@ fn field_word(value: FieldValue, names: &RecordNames) -> u64 {
         FieldValue::Text(text) => text_digest(names, text),
         FieldValue::Number(n) => u64::from(n),
         FieldValue::Signed(n) => u64::from(n as u32),
+        FieldValue::Absent => 0,
         FieldValue::Nanoseconds(ns) => ns,
         FieldValue::Flag(flag) => u64::from(flag),
         FieldValue::Word(number, _) => u64::from(number),

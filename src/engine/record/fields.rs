@@ -61,6 +61,8 @@ pub enum FieldValue {
     Number(u32),
     /// A signed number.
     Signed(i32),
+    /// No value; the line has no such member.
+    Absent,
     /// A duration of virtual time, in ns.
     Nanoseconds(u64),
     /// A Boolean value.
@@ -107,6 +109,7 @@ values! {
     TextId: FieldValue::Text;
     u32: FieldValue::Number;
     i32: FieldValue::Signed;
+    Option<i32>: |n| n.map_or(FieldValue::Absent, FieldValue::Signed);
     Duration: |d| FieldValue::Nanoseconds(d.0);
     bool: FieldValue::Flag;
     JobSetConditionType: |k| FieldValue::Word(k as u32, k.as_str());

@@ -137,7 +137,8 @@ records! {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         succeeded: bool = "phase" as ["Failed", "Succeeded"],
-        exit_code: i32 = "exitCode",
+        /// `None` if no kubelet reported the containers: it refused the pod, or another component wrote the phase.
+        exit_code: Option<i32> = "exitCode",
     }
     /// A pod was marked for deletion.
     PodDeleting { pod: PodId = object, incarnation: u32 = "incarnation", by: DeletionActor = "by" }

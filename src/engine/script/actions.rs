@@ -90,6 +90,18 @@ impl ScriptRunner {
             return;
         }
         ctx.emit(Body::Fault { index, node, pod });
+        let graceful = match action {
+            FaultAction::DeletePod { force: false, .. } => Some("deletePod"),
+            FaultAction::EvictPod { .. } => Some("evictPod"),
+            _ => None,
+        };
+        if let Some(verb) = graceful.filter(|_| !drawn && ctx.store.pods.has(pod, flag::DELETING)) {
+            let text = format!(
+                "fault {index}: pod {name} at {}: {verb} had no effect, because it was already being deleted",
+                ctx.now
+            );
+            ctx.progress.warnings.push(text);
+        }
         match action {
             FaultAction::ContainerExit { exit_code, .. } => {
                 if !kubelets.end_process(ctx, pod, *exit_code) {
@@ -232,7 +244,31 @@ fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut Kubele
 fn warn_without_effect(
     ctx: &mut EngineContext<'_>, (index, action): (u32, &FaultAction), node: NodeId, kubelets: &KubeletState,
 ) {
+    let row = ctx.store.nodes.rows[node.ix()];
+    let needs_object = matches!(
+        action,
+        FaultAction::DeleteNode(_)
+            | FaultAction::CordonNode(_)
+            | FaultAction::UncordonNode(_)
+            | FaultAction::DrainNode(_)
+            | FaultAction::TaintNode(..)
+    );
     let reason = match action {
+        _ if needs_object && !row.exists => {
+            let verb = action_verb(action);
+            let text = format!(
+                "fault {index}: node {} at {}: {verb} had no effect, because the Node did not exist",
+                ctx.store.names.node(node),
+                ctx.now
+            );
+            return ctx.progress.warnings.push(text);
+        }
+        FaultAction::DrainNode(_) if row.cordoned && drained_pods(ctx, node).is_empty() => {
+            "drainNode had no effect, because it was already cordoned and had no pods to evict"
+        }
+        FaultAction::TaintNode(_, taint) if ctx.store.nodes.taints_of(node).any(|known| known == taint) => {
+            "taintNode had no effect, because it already had the taint"
+        }
         FaultAction::ReturnNode(_) if kubelets.is_responsive(node) => {
             "returnNode had no effect, because it had not left"
         }
@@ -242,27 +278,38 @@ fn warn_without_effect(
         FaultAction::PartitionNode(_) if !kubelets.is_responsive(node) => {
             "partitionNode had no effect, because it had already left"
         }
-        FaultAction::CordonNode(_) if ctx.store.nodes.rows[node.ix()].cordoned => {
-            "cordonNode had no effect, because it was already cordoned"
-        }
-        FaultAction::UncordonNode(_) if !ctx.store.nodes.rows[node.ix()].cordoned => {
-            "uncordonNode had no effect, because it was not cordoned"
-        }
+        FaultAction::CordonNode(_) if row.cordoned => "cordonNode had no effect, because it was already cordoned",
+        FaultAction::UncordonNode(_) if !row.cordoned => "uncordonNode had no effect, because it was not cordoned",
         _ => return,
     };
     let text = format!("fault {index}: node {} at {}: {reason}", ctx.store.names.node(node), ctx.now);
     ctx.progress.warnings.push(text);
 }
 
+/// The name in a scenario of an action on a Node object.
+fn action_verb(action: &FaultAction) -> &'static str {
+    match action {
+        FaultAction::DeleteNode(_) => "deleteNode",
+        FaultAction::CordonNode(_) => "cordonNode",
+        FaultAction::UncordonNode(_) => "uncordonNode",
+        FaultAction::DrainNode(_) => "drainNode",
+        _ => "taintNode",
+    }
+}
+
+/// The pods that a drain of the node evicts: those that have not ended and are not being deleted.
+fn drained_pods(ctx: &EngineContext<'_>, node: NodeId) -> Vec<PodId> {
+    let pods = &ctx.store.pods;
+    let on_node = ctx.store.nodes.pods[node.ix()].iter().copied();
+    on_node.filter(|pod| !pods.is_terminal(*pod) && !pods.has(*pod, flag::DELETING)).collect()
+}
+
 impl ScriptRunner {
     /// kubectl drain: cordons the node, then evicts every pod that has not ended.
     fn drain(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         apiserver::set_unschedulable(ctx, node, true);
-        for pod in ctx.store.nodes.pods[node.ix()].clone() {
-            let ended = ctx.store.pods.is_terminal(pod);
-            if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
-                self.evict_until_accepted(ctx, pod);
-            }
+        for pod in drained_pods(ctx, node) {
+            self.evict_until_accepted(ctx, pod);
         }
     }
 

@@ -13,6 +13,7 @@ mod patch;
 mod patch_error;
 mod patch_job;
 mod patch_node;
+mod patch_pod;
 mod patch_status;
 mod pod_status_json;
 mod request_error;

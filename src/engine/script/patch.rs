@@ -1,20 +1,20 @@
-//! Merge patches of JobSets, pods and objects that are stored as documents.
+//! Merge patches of JobSets and of objects that are stored as documents.
 
 use super::finalizers::{finalizer_names, patched_finalizers};
 use super::lookup::LookupResult;
 use super::object_json;
 use super::patch_job::patch_job;
+use super::patch_pod::patch_pod;
 use super::patch_status::patch_jobset_status;
 use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available, kueue_update_refusal};
-use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
 use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::spec::JobSet;
-use sim_api::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
-use sim_base::{JobSetId, PodId};
+use sim_api::spec::keys::FOREGROUND_DELETION;
+use sim_base::JobSetId;
 
 impl ScriptRunner {
     pub(super) fn patch(
@@ -24,7 +24,7 @@ impl ScriptRunner {
             LookupResult::JobSet(jobset) if status => patch_jobset_status(ctx, jobset, body),
             LookupResult::JobSet(jobset) => patch_jobset(ctx, jobset, body),
             LookupResult::Job(job) => patch_job(ctx, job, body, status),
-            LookupResult::Pod(pod) => patch_pod(ctx, pod, body),
+            LookupResult::Pod(pod) => patch_pod(ctx, pod, body, status),
             LookupResult::Node(node) => super::patch_node::patch_node(ctx, node, body),
             LookupResult::Other(kind, namespace, name) => {
                 let at = (namespace.as_str(), name.as_str());
@@ -74,31 +74,6 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     apiserver::set_jobset_spec(ctx, jobset, spec);
     if left.is_some_and(|left| left.iter().all(|name| name != FOREGROUND_DELETION)) {
         apiserver::remove_deletion_finalizer(ctx, jobset);
-    }
-    Ok(())
-}
-
-fn patch_pod(ctx: &mut EngineContext<'_>, pod: PodId, body: &Value) -> Result<(), ScriptRequestError> {
-    let deleting = ctx.store.pods.has(pod, flag::DELETING);
-    let left = patched_finalizers(body, deleting, &object_json::finalizers_of_pod(ctx, pod))?;
-    if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {
-        let text = value.as_str().unwrap_or("");
-        let attempt = match text.parse::<u32>() {
-            _ if value.is_null() => NO_ATTEMPT,
-            Ok(n) if n < BAD_ATTEMPT => n,
-            _ => BAD_ATTEMPT,
-        };
-        apiserver::set_attempt(ctx, pod, attempt);
-    }
-    if let Some(gates) = body["spec"].get("schedulingGates") {
-        // Scheduling gates can only be removed.
-        if gates.is_null() || gates.as_array().is_some_and(Vec::is_empty) {
-            apiserver::set_pod_flag(ctx, pod, flag::GATED, false);
-        }
-    }
-    match left {
-        Some(left) => apiserver::set_pod_finalizers(ctx, pod, left),
-        None => apiserver::touch_pod(ctx, pod),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Errors of patches of Jobs and of the status of JobSets.
+//! Errors of patches of Jobs, pods and the status of JobSets.
 
 use serde_json::Value;
 use std::fmt;
@@ -79,6 +79,36 @@ impl fmt::Display for JobPatchError {
 }
 
 impl std::error::Error for JobPatchError {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PodPatchError {
+    /// This kind of patch cannot change the top-level field.
+    SectionNotPatchable {
+        section: String,
+    },
+    UnsupportedField {
+        path: String,
+    },
+    UnsupportedCondition {
+        condition: Value,
+    },
+}
+
+impl fmt::Display for PodPatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PodPatchError::SectionNotPatchable { section } => write!(f, "{section} of a Pod is not changed this way"),
+            PodPatchError::UnsupportedField { path } => {
+                write!(f, "a change of {path} of a Pod has no effect in the simulation")
+            }
+            PodPatchError::UnsupportedCondition { condition } => {
+                write!(f, "condition {condition} of a Pod has no effect in the simulation")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PodPatchError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StatusPatchError {

@@ -2,7 +2,7 @@
 //! (`pkg/apis/batch/validation/validation.go`).
 //! Must never apply a part of a rejected patch; fields that the model does not have are rejected by name.
 
-use super::finalizers::patched_finalizers;
+use super::finalizers::{check_labels, check_name, patched_finalizers};
 use super::object_json::finalizers_of_job;
 use super::patch_error::JobPatchError;
 use super::request_error::ScriptRequestError;
@@ -32,6 +32,9 @@ pub(super) fn patch_job(
     if status {
         return Ok(patch_job_status(ctx, job, &body["status"])?);
     }
+    let name = ctx.store.names.job(job);
+    check_name(name, body)?;
+    check_labels("Job.batch", name, body)?;
     let j = &ctx.store.jobs[job.ix()];
     let left = patched_finalizers(body, j.is_deleting(), &finalizers_of_job(j))?;
     let spec = &body["spec"];

@@ -1,5 +1,6 @@
 //! Merge patches of a Node: labels, taints, unschedulable, allocatable.
 
+use super::finalizers::check_labels;
 use super::request_error::ScriptRequestError;
 use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
@@ -8,6 +9,7 @@ use sim_base::NodeId;
 
 pub(super) fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Result<(), ScriptRequestError> {
     let old = ctx.store.nodes.cluster.object(node);
+    check_labels("Node", &old.name, body)?;
     let mut new = old.clone();
     merge_labels(&mut new, &body["metadata"]["labels"]);
     let mut taints = None;

@@ -120,6 +120,9 @@ pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &Ku
         conditions.extend(scheduled_condition(ctx, pod));
     }
     status["conditions"] = conditions.into();
+    if let Some((reason, message)) = kubelets.refusal(pod).filter(|_| phase == PodPhase::Failed) {
+        (status["reason"], status["message"]) = (json!(reason), json!(message));
+    }
     status
 }
 

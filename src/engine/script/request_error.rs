@@ -1,6 +1,6 @@
 //! Error responses of the API server to requests of the script, and requests that the model does not support.
 
-use super::patch_error::{JobPatchError, StatusPatchError};
+use super::patch_error::{JobPatchError, PodPatchError, StatusPatchError};
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::ObjectKind;
 use std::fmt;
@@ -42,6 +42,7 @@ pub(super) enum ScriptRequestError {
     ObjectMissing,
     ReplicatedJobsImmutable,
     JobPatch(JobPatchError),
+    PodPatch(PodPatchError),
     StatusPatch(StatusPatchError),
 }
 
@@ -109,6 +110,7 @@ impl fmt::Display for ScriptRequestError {
             ScriptRequestError::ObjectMissing => f.write_str("the JobSet was given without its object"),
             ScriptRequestError::ReplicatedJobsImmutable => f.write_str("spec.replicatedJobs: field is immutable"),
             ScriptRequestError::JobPatch(error) => error.fmt(f),
+            ScriptRequestError::PodPatch(error) => error.fmt(f),
             ScriptRequestError::StatusPatch(error) => error.fmt(f),
         }
     }
@@ -125,6 +127,12 @@ impl From<AdmissionRejection> for ScriptRequestError {
 impl From<JobPatchError> for ScriptRequestError {
     fn from(error: JobPatchError) -> ScriptRequestError {
         ScriptRequestError::JobPatch(error)
+    }
+}
+
+impl From<PodPatchError> for ScriptRequestError {
+    fn from(error: PodPatchError) -> ScriptRequestError {
+        ScriptRequestError::PodPatch(error)
     }
 }
 

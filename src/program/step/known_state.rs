@@ -89,7 +89,7 @@ impl KnownState {
             Body::PodNotReady { .. } => pod.ready = false,
             Body::ContainersRestarting { restarts, .. } => pod.restarts = restarts,
             Body::PodFinished { exit_code, .. } => {
-                (pod.ready, pod.exit_code) = (false, Some(exit_code));
+                (pod.ready, pod.exit_code) = (false, exit_code);
             }
             Body::PodDeleting { .. } => pod.deleting = Some(at),
             Body::AttemptWritten { attempt, .. } => pod.attempt = Some(attempt),

@@ -75,7 +75,8 @@ impl DecisionLog {
                 format!("{}: containers start again, restartCount {restarts}", pod(id))
             }
             PodFinished { pod: id, succeeded: false, exit_code, .. } if !self.is_deleting(id) => {
-                format!("{}: phase Failed, exit code {exit_code}", pod(id))
+                let code = exit_code.map_or(String::new(), |code| format!(", exit code {code}"));
+                format!("{}: phase Failed{code}", pod(id))
             }
             PodDeleting { pod: id, by, .. }
                 if !matches!(by, DeletionActor::JobController | DeletionActor::GarbageCollector) =>

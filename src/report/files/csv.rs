@@ -83,7 +83,6 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
             (false, _) if r.running != sim_base::SimTime::NEVER => "Running",
             (false, _) => "Pending",
         };
-        let exited = ended || r.exited != sim_base::SimTime::NEVER;
         let node = if r.node.is_some() { run.names.node(r.node) } else { "" };
         let jobset = run.names.jobset_of(r.job);
         let jobset = jobset.map_or("", |id| run.names.jobset(id));
@@ -99,7 +98,7 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
         let times = [r.created, r.bound, r.running, r.ready, r.not_ready, r.exited, r.finished, r.deleting, r.gone];
         row.extend(times.into_iter().map(exact_time));
         row.push(phase.to_owned());
-        row.push(if exited { r.exit_code.to_string() } else { String::new() });
+        row.push(r.exit_code.map_or(String::new(), |code| code.to_string()));
         row.push(r.deleted_by.map_or("", |d| d.as_str()).to_owned());
         row.push(r.in_place_attempt.map_or(String::new(), |a| a.to_string()));
         row.push(r.container_restarts.to_string());

@@ -94,6 +94,7 @@ impl EventObjects {
             FieldValue::Number(n) => m.u32(key, n),
             FieldValue::Nanoseconds(ns) => m.u64(key, ns),
             FieldValue::Signed(n) => m.i32(key, n),
+            FieldValue::Absent => return,
             FieldValue::Flag(flag) => m.bool(key, flag),
             FieldValue::Word(_, word) => m.escaped(key, word.as_bytes()),
             FieldValue::Text(text) => m.str(key, names.text(text)),

@@ -169,7 +169,9 @@ fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut ScenarioSpe
     let text = |body: Body| match body {
         Body::ContainerExited { exit_code, .. } => Some(format!("exited {exit_code}")),
         Body::PodNotReady { .. } => Some("not ready".to_owned()),
-        Body::PodFinished { exit_code, .. } => Some(format!("finished {exit_code}")),
+        Body::PodFinished { exit_code, .. } => {
+            Some(exit_code.map_or("finished".to_owned(), |code| format!("finished {code}")))
+        }
         Body::PodDeleting { .. } => Some("deleting".to_owned()),
         Body::PodGone { .. } => Some("gone".to_owned()),
         _ => None,

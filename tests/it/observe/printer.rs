@@ -337,7 +337,7 @@ impl RecordSink for Printer {
                 self.pod(pod, incarnation, time, |o| {
                     o["status"]["phase"] = json!(if succeeded { "Succeeded" } else { "Failed" });
                     condition(&mut o["status"], "Ready", "False", ("", ""), time);
-                    container(&mut o["status"], json!({"terminated": {"exitCode": exit_code, "finishedAt": rfc3339_seconds(time)}}));
+                    container(&mut o["status"], json!({"terminated": {"exitCode": exit_code.unwrap_or(0), "finishedAt": rfc3339_seconds(time)}}));
                 });
                 // The Job controller counts the pod and removes its finalizer.
                 self.pod(pod, incarnation, time, |o| o["metadata"]["finalizers"] = Value::Null);

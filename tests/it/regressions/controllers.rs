@@ -95,7 +95,7 @@ fn a_new_machine_reports_the_lost_containers_at_once() {
     for (crash, code) in [("  - {at: 10s, crashNode: {node: node-000}}\n", 255), ("", 137)] {
         let rest = script(&format!("{crash}  - {{at: 13s, newNode: {{node: node-000}}}}\n"));
         let (_, records) = play(1, &rest, &jobset(1, 1));
-        let finished = |b: &Body| matches!(b, Body::PodFinished { exit_code, .. } if *exit_code == code);
+        let finished = |b: &Body| matches!(b, Body::PodFinished { exit_code, .. } if *exit_code == Some(code));
         assert_eq!(at_seconds(&records, finished), [13], "exit code {code}");
     }
 }

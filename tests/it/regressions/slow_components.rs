@@ -51,7 +51,7 @@ fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
 #[test]
 fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
-    let patch = "patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {labels: {a: b}}}}";
+    let patch = "patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {annotations: {a: b}}}}";
     let rest = format!(
         "timing: {{schedulerFixed: 10s}}\nstop: {{at: 1h}}\nfaults:\n  \
          - {{at: 0s, cordonNode: {{node: node-000}}}}\n  - {{at: 5s, {patch}}}\n  \

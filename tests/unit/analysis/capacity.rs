@@ -24,7 +24,7 @@ fn pod((node, bound, finished, gone): (u32, u64, u64, u64)) -> PodMetrics {
         ready,
         not_ready,
         exited,
-        exit_code: 0,
+        exit_code: Some(0),
         finished: SimTime(finished),
         succeeded: false,
         deleting,

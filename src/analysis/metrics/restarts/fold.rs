@@ -11,8 +11,8 @@ use super::tickets::TicketIndex;
 use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault};
 use sim_base::{JobSetId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
-    Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome, SegmentOutcome,
-    SimulationRecord, WorkTicket, WorkloadConditionType,
+    Body, DeletionActor, JobSetConditionType, NO_TICKET, ObjectRef, RecordNames, RecordSink, RunOutcome,
+    SegmentOutcome, SimulationRecord, WorkTicket, WorkloadConditionType,
 };
 
 pub struct RestartFold {
@@ -569,6 +569,10 @@ impl RecordSink for RestartFold {
                     _ => {}
                 }
                 self.job_record(&record.body, names);
+            }
+            // A kubelet refuses the pod; its status follows.
+            Body::KubeEvent { object: ObjectRef::Pod(pod), warning: true, reason, .. } => {
+                self.troubles.store_failure(record.at, pod, CauseKind::PodRefused { reason });
             }
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
             Body::Fault { index, node, pod } => {

@@ -121,8 +121,13 @@ pub enum CauseKind {
     },
     /// A pod was reported as failed without an earlier known cause.
     PodFailed {
-        /// Exit code of its container.
-        exit_code: i32,
+        /// Exit code of its container, if a kubelet reported one.
+        exit_code: Option<i32>,
+    },
+    /// The kubelet of its node did not admit a pod.
+    PodRefused {
+        /// Reason in the status of the pod.
+        reason: TextId,
     },
     /// Kueue evicted the Workload of the JobSet.
     Evicted {
