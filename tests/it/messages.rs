@@ -154,7 +154,7 @@ fn a_suspended_jobset_waits_for_a_user_by_name() {
     assert_eq!(code, 0);
     let end = "Suspended at the end
   - JobSet paused has no pods: it is suspended until spec.suspend is set to false. To resume it, add
-    to the scenario: faults: [{at: 10m, resumeJobSet: {name: paused}}]";
+    to the scenario: faults: [{at: 1m, resumeJobSet: {name: paused}}]";
     assert!(out.contains(end), "{out}");
 }
 

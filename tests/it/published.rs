@@ -25,7 +25,7 @@ fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, Fle
 fn mean(text: &FleetReplications, name: &str) -> (f64, [f64; 2]) {
     let matching = text.rows.iter().find(|(n, _)| n == name);
     let (_, e) = matching.unwrap_or_else(|| panic!("no output {name}"));
-    (e.mean, e.ci95)
+    (e.mean.unwrap_or(f64::NAN), e.ci95.unwrap_or([f64::NAN; 2]))
 }
 
 #[test]

@@ -543,3 +543,215 @@ fn a_wait_for_quota_ends_when_the_jobset_is_deleted() {
     assert!(until(1).is_some_and(|end| (100.0..100.1).contains(&end)) && until(2).is_none(), "{json}");
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// A JobSet of 4 Jobs with 4 pods, one per node of small-16.
+const PLAIN: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
+    failurePolicy: {maxRestarts: 1000}\n  replicatedJobs:\n  - name: slices\n    replicas: 4\n    template: {spec: \
+    {parallelism: 4, completions: 4, backoffLimit: 0, template: {spec: {restartPolicy: Never, \
+    terminationGracePeriodSeconds: 5, containers: [{name: main, image: x, resources: {limits: \
+    {example.com/accelerator: 4}}}]}}}}\n";
+
+/// Queues with a topology of node pools and hosts.
+const QUEUES: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: pools}\nspec: {levels: \
+    [{nodeLabel: cloud.google.com/gke-nodepool}, {nodeLabel: kubernetes.io/hostname}]}\n---\napiVersion: \
+    kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodeLabels: \
+    {topology.kubernetes.io/zone: zone-a}, topologyName: pools}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: \
+    ClusterQueue\nmetadata: {name: a}\nspec:\n  namespaceSelector: {}\n  cohortName: all\n  preemption: \
+    {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}\n  resourceGroups:\n  - coveredResources: \
+    [example.com/accelerator]\n    flavors: [{name: f, resources: [{name: example.com/accelerator, nominalQuota: \
+    32}]}]\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: b}\nspec:\n  \
+    namespaceSelector: {}\n  cohortName: all\n  resourceGroups:\n  - coveredResources: [example.com/accelerator]\n    \
+    flavors: [{name: f, resources: [{name: example.com/accelerator, nominalQuota: 32}]}]\n---\napiVersion: \
+    kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: qa}\nspec: {clusterQueue: a}\n---\napiVersion: \
+    kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: qb}\nspec: {clusterQueue: b}\n";
+
+fn queued(name: &str, queue: &str, [replicas, pods]: [u32; 2], annotations: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, labels: \
+         {{kueue.x-k8s.io/queue-name: {queue}}}, annotations: {{{annotations}}}}}\nspec:\n  replicatedJobs:\n  - name: \
+         w\n    replicas: {replicas}\n    template: {{spec: {{parallelism: {pods}, completions: {pods}, backoffLimit: 0, \
+         template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{limits: \
+         {{example.com/accelerator: 4}}}}}}]}}}}}}}}\n"
+    )
+}
+
+/// Writes files and returns the standard output of the program in their directory.
+fn in_directory(name: &str, files: &[(&str, &str)], arguments: &[&str], code: i32) -> String {
+    let dir = scratch(name);
+    files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+    let output = program(arguments).current_dir(&dir).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    fs::remove_dir_all(dir).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}\n{error}");
+    text
+}
+
+fn scenario_of(fields: &str) -> String {
+    format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: t}}\ntopology: small-16\njobSets: \
+         [{{manifest: plain.yaml}}]\n{fields}"
+    )
+}
+
+#[test]
+fn topology_assignment_that_exclusive_placement_rejects_does_not_fit() {
+    let exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool";
+    let admit = |pods: u32, annotations: &str, code: i32| {
+        let jobset = queued("ex", "qa", [2, pods], annotations);
+        let files = [("q.yaml", QUEUES), ("j.yaml", &*jobset)];
+        in_directory("exclusive", &files, &["admit", "-f", "q.yaml", "-f", "j.yaml", "-t", "small-16"], code)
+    };
+    // Kueue fills the nodes in order: three pods of Job ex-w-1 get nodes of two pools.
+    let split = admit(3, exclusive, 4);
+    assert!(split.contains("Job ex-w-1 to several domains of cloud.google.com/gke-nodepool"), "{split}");
+    admit(3, "", 0);
+    admit(4, exclusive, 0);
+}
+
+#[test]
+fn admit_finds_a_change_for_a_jobset_that_is_admitted_and_then_preempted() {
+    let (mid, low) = (queued("mid", "qb", [1, 12], ""), queued("lo", "qa", [1, 8], ""));
+    let files = [("q.yaml", QUEUES), ("mid.yaml", &*mid), ("lo.yaml", &*low)];
+    let arguments = ["admit", "-f", "q.yaml", "-f", "mid.yaml", "-f", "lo.yaml", "-t", "small-16"];
+    let text = in_directory("preempted", &files, &arguments, 4);
+    assert!(text.contains("is admitted in ClusterQueue b (LocalQueue qb) and then preempted"), "{text}");
+    assert!(text.contains("from 12 to 8"), "{text}");
+}
+
+#[test]
+fn jobset_that_nothing_resumes_is_blocked() {
+    let run = |fields: &str, set: &[&str], code: i32| {
+        let scenario = scenario_of(fields);
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        let arguments = [&["run", "s.yaml", "--seeds", "2", "--fail-if", "blocked > 0", "--quiet"], set].concat();
+        in_directory("suspended", &files, &arguments, code)
+    };
+    let suspended = "containers: [{runFor: 2h}]\nfaults:\n  - {at: 10m, suspendJobSet: {name: train}}\n";
+    let resumed = format!("{suspended}  - {{at: 20m, resumeJobSet: {{name: train}}}}\n");
+    let text = run(suspended, &[], 5);
+    assert!(text.contains("2 blocked") && !text.contains("no run time set"), "{text}");
+    run(&resumed, &[], 0);
+    run("", &["--set", "spec.suspend=true"], 5);
+    let endless = run("", &[], 0);
+    assert!(endless.contains("2 running (no run time set)"), "{endless}");
+}
+
+#[test]
+fn why_resolves_a_suspension_only_by_a_later_resumption() {
+    let why = |faults: &str| {
+        let scenario = scenario_of(&format!("containers: [{{runFor: 2h}}]\nfaults:\n{faults}stop: {{at: 3h}}\n"));
+        in_directory("resumed", &[("s.yaml", &*scenario), ("plain.yaml", PLAIN)], &["why", "s.yaml"], 0)
+    };
+    let change = "Smallest tested change that resolves it: resumption after the last suspension";
+    let first = why("  - {at: 10m, suspendJobSet: {name: train}}\n");
+    assert!(first.contains(change) && first.contains("faults.1={at: 11m"), "{first}");
+    let twice =
+        why("  - {at: 10m, suspendJobSet: {name: train}}\n  - {at: 30m, resumeJobSet: {name: train}}\n  - {at: \
+                     50m, suspendJobSet: {name: train}}\n");
+    assert!(twice.contains(change) && twice.contains("faults.3={at: 51m"), "{twice}");
+}
+
+#[test]
+fn why_replaces_only_nodes_that_are_lost() {
+    let scenario = scenario_of(
+        "training: {work: 3h, step: 10s, checkpoint: {every: 5m}}\nfaults:\n  - {at: 10m, crashNode: {ofPod: \
+         train-slices-0-1, alias: lost}}\n  - {at: 10m40s, containerExit: {pod: train-slices-2-2}}\n  - {at: 15m, \
+         deleteNode: {alias: lost}}\n  - {at: 30m, newNode: {alias: lost}}\nstop: {at: 10h}\n",
+    );
+    let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+    let text = in_directory("lost", &files, &["why", "s.yaml", "--format", "json"], 0);
+    assert!(text.contains("faults.4") && !text.contains("faults.5"), "{text}");
+}
+
+#[test]
+fn one_quantile_counts_unfinished_replications_of_a_fleet_as_the_worst() {
+    let fleet = "apiVersion: jobset-sim/v1alpha1\nkind: Fleet\nmetadata: {name: f}\nnodes: 22\njob: {nodes: 20, recovery: \
+                 16m}\ntraining: {work: 10d, checkpoint: {every: 15m}}\nfaults:\n  - {cause: tray, per1000NodeDays: 48, \
+                 ages: Always}\nrepair: {stages: [{name: swap, takes: {exponential: {mean: 30h}}}]}\nstop: {at: \
+                 11d}\nseed: 3\n";
+    let of = |arguments: &[&str], code: i32| in_directory("quantile", &[("f.yaml", fleet)], arguments, code);
+    let text = of(&["run", "f.yaml", "--seeds", "40", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let time = &json["outputs"]["training_time_h"];
+    let n = time["n"].as_u64().unwrap();
+    assert!(0 < n && n < 36 && time["p90"].is_null(), "{time}");
+    // Its limit comes before the work is done in every replication.
+    let plan = ["plan", "spares", "f.yaml", "--set", "stop.at=9d", "--path", "nodes", "--min", "22", "--max", "24"];
+    let target = ["--target", "effective_training_ratio.p50 >= 0.5", "--seeds", "10"];
+    let text = of(&[&plan[..], &target].concat(), 0);
+    assert!(text.contains("10 of 10 replications do not complete their work"), "{text}");
+}
+
+#[test]
+fn sums_over_time_do_not_rank_variants_with_different_time_limits() {
+    let scenario = scenario_of(
+        "training: {step: 10s, checkpoint: {every: 5m}}\nfaultProcesses: [{cause: sw, on: Pod, mtbf: 2d, exitCode: \
+         1}]\nstop: {at: 2d, when: Time}\n",
+    );
+    let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+    let arguments = ["compare", "s.yaml", "--seeds", "3", "--variant", "short: stop.at=1d", "--metric"];
+    let text = in_directory("limits", &files, &[&arguments[..], &["restarts,goodput"]].concat(), 0);
+    assert!(text.contains("No variant is ranked in restarts: it is a sum over the time of a run"), "{text}");
+    assert!(text.contains("goodput (") && text.contains("short − baseline"), "{text}");
+}
+
+#[test]
+fn ranges_name_scripted_times_and_overrides_of_manifests() {
+    let scenario = scenario_of(
+        "training: {step: 10s, checkpoint: {every: 5m}}\nfaults: [{at: 2h, containerExit: {pod: \
+                                train-slices-0-1}}]\nstop: {at: 3h, when: Time}\n",
+    );
+    let scenario = scenario.replace("plain.yaml}", "plain.yaml, set: [spec.failurePolicy.maxRestarts=9]}");
+    let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+    let text = in_directory("ranges", &files, &["sensitivity", "s.yaml", "--ranges", "--seeds", "2"], 0);
+    for path in ["faults[0].at", "spec.failurePolicy.maxRestarts"] {
+        assert!(text.contains(path), "{path}: {text}");
+    }
+}
+
+#[test]
+fn pod_that_names_its_node_gets_room_there_and_not_a_new_hostname() {
+    let one = "parallelism: 1, completions: 1";
+    let pinned = PLAIN.replace("replicas: 4", "replicas: 1").replace("parallelism: 4, completions: 4", one);
+    let pinned = pinned.replace("restartPolicy", "nodeSelector: {kubernetes.io/hostname: node-02}, restartPolicy");
+    let other = pinned.replace("name: train", "name: other");
+    let files = [("j.yaml", &*pinned), ("other.yaml", &*other)];
+    let arguments = ["run", "-f", "j.yaml", "-f", "other.yaml", "-t", "small-16", "--explain-placement"];
+    let text = in_directory("hostname", &files, &arguments, 4);
+    assert!(text.contains("Smallest change: ") && !text.contains("label the node"), "{text}");
+}
+
+#[test]
+fn why_tries_the_report_of_an_admission_check_without_controller() {
+    let check = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: prov}\nspec: \
+                 {controllerName: kueue.x-k8s.io/provisioning-request}\n";
+    let strategy = "cohortName: all\n  admissionChecksStrategy: {admissionChecks: [{name: prov}]}";
+    let queues = format!("{}{check}", QUEUES.replacen("cohortName: all", strategy, 1));
+    let scenario = scenario_of("objects: [{manifest: q.yaml}]\ncontainers: [{runFor: 1h}]\nstop: {at: 3h}\n");
+    let jobset = queued("mine", "qa", [1, 4], "");
+    let files = [("s.yaml", &*scenario), ("q.yaml", &*queues), ("plain.yaml", &*jobset)];
+    let text = in_directory("check", &files, &["why", "s.yaml"], 0);
+    assert!(text.contains("report of the AdmissionCheck's controller; the duration is then"), "{text}");
+}
+
+/// node-04 of a free domain is replaced before the restart; only node-01 is missing then.
+#[test]
+fn taints_of_a_removed_node_object_do_not_make_its_domain_incomplete() {
+    let topology = fs::read_to_string("topologies/small-16.yaml").unwrap().replacen("count: 4", "count: 5", 1);
+    let exclusive = "name: train, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: \
+                     cloud.google.com/gke-nodepool}";
+    let jobset = PLAIN.replace("name: train", exclusive);
+    let mut scenario = scenario_of("containers: [{runFor: 50h}]\nfaults:\n").replace("small-16", "small-20.yaml");
+    let faults = [
+        "{at: 10m, crashNode: {node: node-04, alias: s}}", "{at: 15m, deleteNode: {alias: s}}",
+        "{at: 20m, newNode: {alias: s}}", "{at: 1h, crashNode: {ofPod: train-slices-1-2, alias: l}}",
+        "{at: 1h5m, deleteNode: {alias: l}}", "{at: 20h, newNode: {alias: l}}",
+    ];
+    faults.iter().for_each(|fault| scenario.push_str(&format!("  - {fault}\n")));
+    scenario.push_str("stop: {at: 90h}\n");
+    let files = [("s.yaml", &*scenario), ("plain.yaml", &*jobset), ("small-20.yaml", &*topology)];
+    let text = in_directory("taints", &files, &["why", "s.yaml", "--restart", "1", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["idleDomains"]["incomplete"], serde_json::json!(["pool-0"]), "{text}");
+}

@@ -125,7 +125,7 @@ fn edit_job(object: &mut Value, name: &str, edit: impl Fn(&mut Value)) -> bool {
     true
 }
 
-fn edit_template(object: &mut Value, name: &str, edit: impl Fn(&mut Value)) -> bool {
+pub(super) fn edit_template(object: &mut Value, name: &str, edit: impl Fn(&mut Value)) -> bool {
     edit_job(object, name, |job| edit(&mut job["template"]["spec"]["template"]))
 }
 

@@ -1,16 +1,21 @@
 //! Whether the pods of admitted JobSets fit on the nodes, and in which domains they do not.
 
-use super::inputs::{emptied, is_exclusive};
+use super::inputs::{edit_template, emptied, is_exclusive};
 use crate::capacity::fit::{PlacementDraws, placements};
+use serde_json::{Value, json};
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SchedulerTies, SubmittedJobSet};
 use sim_base::NodeId;
 use sim_engine::CannotRun;
 use sim_kueue::tas::TasNode;
 use sim_kueue::verdict::{NodeDomain, QueueChange};
+use sim_kueue::workload::Workload;
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use std::sync::Arc;
 
+/// Scheduling gate of pods that wait for the domain of their topology assignment.
+const TOPOLOGY_GATE: &str = "kueue.x-k8s.io/topology";
 /// Number of pods that are placed in all draws together.
 const PODS_MAX: u64 = 100_000;
 /// Smallest and largest number of draws.
@@ -59,6 +64,148 @@ pub(super) fn partial_domains(jobset: &JobSet, cluster: &ClusterBuilder) -> Vec<
         }
     }
     changes
+}
+
+/// A Job whose pods have nodes by a topology assignment.
+#[derive(Clone, Debug)]
+pub(super) struct AssignedJob {
+    /// Namespace and name of the JobSet.
+    pub jobset: String,
+    name: String,
+    /// Topology key of exclusive placement.
+    key: Option<String>,
+    nodes: Vec<NodeId>,
+    /// The first node whose labels or taints reject the pods.
+    rejected: Option<NodeId>,
+}
+
+/// Returns the Jobs of an admitted JobSet whose pods Kueue assigns to single nodes. The pods get the domains in the
+/// order of their ranks (`pkg/controller/tas/topology_ungater.go`).
+pub(super) fn assigned_jobs(jobset: &JobSet, workload: &Workload, cluster: &ClusterBuilder) -> Vec<AssignedJob> {
+    let mut jobs = Vec::new();
+    let pod_sets = workload.status.admission.iter().flat_map(|a| &a.pod_sets);
+    for (pod_set, assignment) in pod_sets.filter_map(|set| Some((set, set.topology.as_ref()?))) {
+        let Some(rj) = jobset.spec.replicated_jobs.iter().find(|rj| rj.name == pod_set.name) else { continue };
+        let mut nodes = Vec::new();
+        for domain in &assignment.domains {
+            let node = domain.values.last().and_then(|value| cluster.named(value));
+            nodes.extend(std::iter::repeat_n(node, domain.count as usize));
+        }
+        // The scheduler chooses the node in a larger domain.
+        let Some(nodes) = nodes.into_iter().collect::<Option<Vec<NodeId>>>() else { continue };
+        let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
+        let key = jobset.webhook_key(rj);
+        for (index, nodes) in nodes.chunks(rj.template.pods().max(1) as usize).enumerate() {
+            jobs.push(AssignedJob {
+                jobset: format!("{}/{}", jobset.namespace, jobset.name),
+                name: format!("{}-{}-{index}", jobset.name, rj.name),
+                key: key.map(str::to_owned),
+                nodes: nodes.to_vec(),
+                rejected: nodes.iter().copied().find(|node| !facts.allows(*node)),
+            });
+        }
+    }
+    jobs
+}
+
+/// Returns why the scheduler rejects the nodes that Kueue assigns to the pods of new Jobs, as sentences.
+pub(super) fn conflicts(before: &[Arc<AssignedJob>], new: &[AssignedJob], cluster: &ClusterBuilder) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for job in new {
+        let name = &job.name;
+        if let Some(node) = job.rejected {
+            let node = &cluster.names[node.ix()];
+            sentences.push(format!(
+                "Kueue assigns a pod of Job {name} to node {node}, whose labels or taints reject the pod"
+            ));
+        }
+        let Some(key) = &job.key else { continue };
+        if let Some(node) = job.nodes.iter().find(|node| cluster.label(**node, key).is_none()) {
+            let node = &cluster.names[node.ix()];
+            sentences.push(format!("Kueue assigns a pod of Job {name} to node {node}, which has no label {key}"));
+        } else if let [first, second, ..] = job.domains(key, cluster).as_slice() {
+            sentences.push(format!(
+                "Kueue assigns the pods of Job {name} to several domains of {key}, such as {first} and {second}, but \
+                 exclusive placement needs one domain"
+            ));
+        }
+    }
+    for (at, job) in new.iter().enumerate() {
+        for other in before.iter().map(Arc::as_ref).chain(&new[..at]) {
+            let keys = job.key.iter().chain(&other.key);
+            let common = keys.filter_map(|key| {
+                let own = job.domains(key, cluster);
+                let shared = other.domains(key, cluster).into_iter().find(|domain| own.contains(domain))?;
+                Some((key, shared))
+            });
+            if let Some((key, domain)) = common.into_iter().next() {
+                sentences.push(format!(
+                    "Kueue assigns pods of the Jobs {} and {} to domain {domain} of {key}, but exclusive placement \
+                     needs a domain for each Job",
+                    other.name, job.name
+                ));
+            }
+        }
+    }
+    sentences
+}
+
+impl AssignedJob {
+    /// Returns the different values of a label of its nodes.
+    fn domains(&self, key: &str, cluster: &ClusterBuilder) -> Vec<String> {
+        let mut values: Vec<String> = self.nodes.iter().filter_map(|node| cluster.label(*node, key)).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+}
+
+/// Returns whether the scheduler can reject a node for a reason that Kueue's topology assignment does not examine: other
+/// pods, ports of the node, or exclusive placement.
+pub(super) fn depends_on_pods(jobset: &JobSet) -> bool {
+    let mut specs = jobset.spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    is_exclusive(jobset) || specs.any(|spec| !spec.terms.is_empty())
+}
+
+/// Returns a JobSet as Kueue started it, with its pods restricted to the domains of their topology assignment. Kueue
+/// does that pod by pod when it removes the scheduling gates.
+pub(super) fn restricted(submitted: &SubmittedJobSet, workload: &Workload, scenario: &ScenarioSpec) -> SubmittedJobSet {
+    let mut restricted = submitted.clone();
+    let Some(object) = &submitted.jobset.object else { return restricted };
+    let mut object = (**object).clone();
+    for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
+        let Some(assignment) = &admitted.topology else { continue };
+        let Some(level) = assignment.levels.last() else { continue };
+        let mut values: Vec<&String> = assignment.domains.iter().filter_map(|domain| domain.values.last()).collect();
+        values.dedup();
+        let requirement = json!({"key": level, "operator": "In", "values": values});
+        edit_template(&mut object, &admitted.name, |template| restrict(&mut template["spec"], &requirement));
+    }
+    if let Ok(jobset) = (scenario.decoders.jobset)(&object) {
+        restricted.jobset = jobset;
+    }
+    restricted
+}
+
+/// Adds a requirement to the node affinity of a pod and removes the scheduling gate of its topology.
+fn restrict(spec: &mut Value, requirement: &Value) {
+    if let Some(gates) = spec["schedulingGates"].as_array_mut() {
+        gates.retain(|gate| gate["name"] != TOPOLOGY_GATE);
+    }
+    let required = &mut spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+    let terms = &mut required["nodeSelectorTerms"];
+    if terms.as_array().is_none_or(Vec::is_empty) {
+        *terms = json!([{}]);
+    }
+    for term in terms.as_array_mut().into_iter().flatten() {
+        let expressions = &mut term["matchExpressions"];
+        if expressions.is_null() {
+            *expressions = json!([]);
+        }
+        if let Some(list) = expressions.as_array_mut() {
+            list.push(requirement.clone());
+        }
+    }
 }
 
 /// Returns the domains in which more free nodes may help: those of exclusive placement, or all nodes together.

@@ -2,6 +2,7 @@
 
 use super::inputs;
 use super::placement;
+use super::placement::AssignedJob;
 use super::queue_state::{in_order, queue_state};
 use super::report::{
     AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
@@ -175,8 +176,8 @@ struct StartedJobSet {
 
 /// The submission of a JobSet that does not start.
 struct FailedAttempt {
-    /// The JobSets that were submitted before.
-    before: Progress,
+    /// The JobSets that were submitted before. `None` if the JobSet is preempted later.
+    before: Option<Progress>,
     /// The state with the Workload of the JobSet, and its key.
     state: QueueState,
     key: WorkloadKey,
@@ -251,17 +252,34 @@ impl<'a> ChangeSearch<'a> {
         let additions = if is_exclusive { &additions[..] } else { &additions[..1] };
         let Some(FailedAttempt { state, key, .. }) = &self.submissions.attempts[self.at] else { return Vec::new() };
         let remedies = match (verdict.verdict, verdict.cause) {
-            ("Pending", _) => smallest_changes(state, *key, additions, self),
+            ("Pending" | "Preempted", _) => smallest_changes(state, *key, additions, self),
             ("Admitted", Some("node")) => {
                 let started = self.submissions.started[self.at].as_ref().map(|started| &started.jobset);
                 let jobset = started.unwrap_or(&submitted.jobset).clone();
                 let started = SubmittedJobSet { jobset, ..submitted.clone() };
                 let domains = placement::domains(&started, &self.inputs.scenario, &self.inputs.cluster);
-                node_changes(state, *key, &domains, additions, self)
+                let slices = self.slices(verdict, &submitted.jobset);
+                let changes = node_changes(state, *key, &domains, additions, self);
+                slices.into_iter().chain(changes).collect()
             }
             _ => return Vec::new(),
         };
         remedy_rows(state, &remedies)
+    }
+
+    /// Returns the change that makes Kueue keep the pods of each Job of exclusive placement in one domain.
+    fn slices(&self, verdict: &JobSetVerdict, jobset: &JobSet) -> Option<Remedy> {
+        let slices = jobset.spec.replicated_jobs.iter().filter_map(|rj| {
+            let level = jobset.webhook_key(rj)?.to_owned();
+            let set = verdict.pod_sets.iter().find(|set| set.name == rj.name && !set.domains.is_empty())?;
+            let (pod_set, size) = (set.name.clone(), rj.template.pods());
+            Some(QueueChange::Slices { pod_set, level, size })
+        });
+        let slices: Vec<QueueChange> = slices.collect();
+        match self.attempt(&slices, Additions::None) {
+            ChangeResult::Starts(remedy) if !slices.is_empty() => Some(remedy),
+            _ => None,
+        }
     }
 
     fn result(&self, changes: &[QueueChange]) -> TrialResult {
@@ -279,7 +297,8 @@ impl<'a> ChangeSearch<'a> {
             self.required.iter().enumerate().map(|(at, is)| *is && !inputs.ended.contains(&at)).collect();
         let attempt = self.submissions.attempts[self.at].as_ref()?;
         let verdicts = &self.submissions.first_verdicts[..self.at];
-        let from = changes.iter().all(QueueChange::is_of_jobset).then_some((&attempt.before, verdicts));
+        let is_of_jobset = changes.iter().all(QueueChange::is_of_jobset);
+        let from = attempt.before.as_ref().filter(|_| is_of_jobset).map(|before| (before, verdicts));
         let trial = inputs.check(self.has_cluster, &required, from).ok()?;
         let starts = |at: usize| trial.verdicts.get(at).is_some_and(JobSetVerdict::starts);
         if trial.settled && (0..required.len()).all(|at| !required[at] || starts(at)) {
@@ -335,6 +354,8 @@ struct Progress {
     started: Vec<Arc<SubmittedJobSet>>,
     /// Resources of the pods that are placed by topology, by node.
     held: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Jobs that are placed by topology on single nodes.
+    assigned: Vec<Arc<AssignedJob>>,
     /// Preempted Workloads, by namespace and name.
     released: BTreeSet<String>,
     /// Key of the Workload of each JobSet.
@@ -377,7 +398,11 @@ impl SubmissionTrial<'_> {
             let attempt = self.submit(submitted)?;
             let fails = !attempt.verdict.starts();
             let failed = before.zip(attempt.before).filter(|_| fails);
-            submissions.attempts.push(failed.map(|(before, (state, key))| FailedAttempt { before, state, key }));
+            submissions.attempts.push(failed.map(|(before, (state, key))| FailedAttempt {
+                before: Some(before),
+                state,
+                key,
+            }));
             submissions.verdicts.push(attempt.verdict);
             submissions.started.push(attempt.started);
             if fails && required.is_some_and(|required| required[at]) {
@@ -397,6 +422,13 @@ impl SubmissionTrial<'_> {
             }
         }
         let progress = std::mem::take(&mut self.progress);
+        if !self.is_check {
+            // A Workload that is preempted is pending again in the final state.
+            for (at, _) in submissions.verdicts.iter().enumerate().filter(|(_, v)| v.verdict == "Preempted") {
+                let state = progress.state.clone();
+                submissions.attempts[at] = progress.keys[at].map(|key| FailedAttempt { before: None, state, key });
+            }
+        }
         (submissions.keys, submissions.state) = (progress.keys, progress.state);
         Ok(submissions)
     }
@@ -415,7 +447,7 @@ impl SubmissionTrial<'_> {
         }
         if !objects.manages(jobset) || objects.cluster_queues.is_empty() && objects.local_queues.is_empty() {
             result.verdict = "Unmanaged";
-            self.place(result, submitted.clone())?;
+            self.place(result, submitted.clone(), true)?;
             return Ok(attempt);
         }
         if self.is_finished(jobset) {
@@ -459,17 +491,47 @@ impl SubmissionTrial<'_> {
     ) -> Result<JobSet, CannotRun> {
         let flavors = self.inputs.objects.flavors.iter().map(|f| (f.name.as_str().into(), f.clone())).collect();
         let started = started_jobset(&submitted.jobset, workload, &flavors, &self.inputs.scenario.decoders);
-        if placements(workload).iter().all(|set| !set.domains.is_empty()) {
+        let sets = placements(workload);
+        let own = || SubmittedJobSet { jobset: started.clone(), ..submitted.clone() };
+        if sets.iter().all(|set| !set.domains.is_empty()) {
+            self.check_assignment(result, own(), workload)?;
             for (node, amounts) in sim_engine::kueue_placed_requests(workload) {
                 let sums = self.progress.held.entry(node).or_default();
                 for (resource, milli) in amounts {
                     *sums.entry(resource).or_default() += milli;
                 }
             }
+        } else if sets.iter().any(|set| !set.domains.is_empty()) {
+            self.place(result, placement::restricted(&own(), workload, &self.inputs.scenario), true)?;
         } else {
-            self.place(result, SubmittedJobSet { jobset: started.clone(), ..submitted.clone() })?;
+            self.place(result, own(), true)?;
         }
         Ok(started)
+    }
+
+    /// Checks whether the scheduler accepts the nodes of a topology assignment. Kueue examines the resources, labels and
+    /// taints of nodes, but no other pods.
+    fn check_assignment(
+        &mut self, result: &mut JobSetVerdict, started: SubmittedJobSet, workload: &Workload,
+    ) -> Result<(), CannotRun> {
+        if !self.has_cluster {
+            return Ok(());
+        }
+        let cluster = self.inputs.cluster.clone();
+        let new = placement::assigned_jobs(&started.jobset, workload, &cluster);
+        let released = &self.progress.released;
+        self.progress.assigned.retain(|job| !released.contains(&job.jobset));
+        let conflicts = placement::conflicts(&self.progress.assigned, &new, &cluster);
+        self.progress.assigned.extend(new.into_iter().map(Arc::new));
+        if !conflicts.is_empty() {
+            result.cause = Some("node");
+            let blocked = conflicts.into_iter().take(LISTED_MAX).collect();
+            result.nodes = Some(NodeFit { fits: false, fitting_draws: 0, draws: 1, blocked });
+        } else if placement::depends_on_pods(&started.jobset) {
+            let restricted = placement::restricted(&started, workload, &self.inputs.scenario);
+            self.place(result, restricted, false)?;
+        }
+        Ok(())
     }
 
     /// Sets the final state of a JobSet after all were submitted.
@@ -532,8 +594,9 @@ impl SubmissionTrial<'_> {
         });
     }
 
-    /// Places the pods of the JobSets that run on the nodes.
-    fn place(&mut self, result: &mut JobSetVerdict, submitted: SubmittedJobSet) -> Result<(), CannotRun> {
+    /// Places the pods of the JobSets that run on the nodes. With `keeps`, the JobSet is placed again together with later
+    /// ones; otherwise its pods are those of a topology assignment.
+    fn place(&mut self, result: &mut JobSetVerdict, submitted: SubmittedJobSet, keeps: bool) -> Result<(), CannotRun> {
         if !self.has_cluster {
             return Ok(());
         }
@@ -555,7 +618,9 @@ impl SubmissionTrial<'_> {
             return Ok(());
         }
         if fits {
-            self.progress.started.push(Arc::new(submitted));
+            if keeps {
+                self.progress.started.push(Arc::new(submitted));
+            }
         } else {
             result.cause = Some("node");
         }

@@ -11,7 +11,7 @@ pub use estimate::MetricEstimate;
 pub use paired::{CompareVerdict, PairedEstimate, is_below_resolution};
 
 use super::metric::{MeasuredMetric, metrics, unnamed};
-use super::outcome::OutcomeCounts;
+use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::ReplicationResult;
 use super::replications::digest;
 use super::warned::warnings;
@@ -82,6 +82,9 @@ pub struct VariantComparison {
     pub warnings: Vec<String>,
     /// Names of all metrics, in the order of reports.
     pub metrics: Vec<String>,
+    /// Pairs of variants whose unfinished runs have different time limits, so that sums over time do not rank them.
+    #[serde(skip)]
+    pub unequal_times: Vec<[String; 2]>,
 }
 
 /// The number of comparisons of a metric, whose intervals are not corrected for it.
@@ -128,6 +131,24 @@ fn hexadecimal<S: Serializer>(digest: &u64, to: S) -> Result<S::Ok, S::Error> {
 
 fn is_pods(level: &ModelLevel) -> bool {
     *level == ModelLevel::Pods
+}
+
+/// Returns the pairs of variants with a common replication that both end unfinished, at different times.
+fn unequal_times(variants: &[SimulatedVariant]) -> Vec<[String; 2]> {
+    let ends = |variant: &SimulatedVariant| -> BTreeMap<u64, f64> {
+        let open = variant.replications.iter().filter(|r| r.outcome() == ReplicationOutcome::Unfinished);
+        open.map(|r| (r.replication, r.end_s)).collect()
+    };
+    let all: Vec<(&String, BTreeMap<u64, f64>)> = variants.iter().map(|v| (&v.name, ends(v))).collect();
+    let mut pairs = Vec::new();
+    for (i, (a, first)) in all.iter().enumerate() {
+        for (b, second) in &all[i + 1..] {
+            if first.iter().any(|(replication, end)| second.get(replication).is_some_and(|other| other != end)) {
+                pairs.push([(*a).clone(), (*b).clone()]);
+            }
+        }
+    }
+    pairs
 }
 
 /// Returns the level that all variants share, otherwise the reduced one.
@@ -179,6 +200,7 @@ impl VariantComparison {
             interrupted: false,
             warnings: simulated_variants.iter().flat_map(warned).collect(),
             metrics: names,
+            unequal_times: unequal_times(simulated_variants),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
-use super::metric::{is_known_output, metric_mean};
+use super::compare::MetricEstimate;
+use super::metric::{MeasuredMetric, measured_output, metric_mean};
 use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
@@ -92,7 +93,7 @@ pub struct FleetReplications {
     pub warnings: Vec<String>,
     /// Estimates in the order of the text output.
     #[serde(skip)]
-    pub rows: Vec<(String, MeanEstimate)>,
+    pub rows: Vec<(String, MetricEstimate)>,
 }
 
 impl FleetReplications {
@@ -107,14 +108,16 @@ impl FleetReplications {
         }
         let names = all.first().map_or(&[][..], |o| o.outputs.names());
         let estimate = |k: usize, name: &str| {
-            let known = all.iter().filter(|o| is_known_output(name, o.why.into()));
-            metric_mean(name, known.map(|o| o.outputs.values()[k]).collect())
+            let column: Vec<MeasuredMetric> =
+                all.iter().map(|o| measured_output((name, o.outputs.values()[k]), o.why.into())).collect();
+            MetricEstimate::from_column(name, &column)
         };
-        let rows: Vec<(String, MeanEstimate)> =
-            names.iter().enumerate().filter_map(|(k, name)| Some((name.clone(), estimate(k, name)?))).collect();
+        let rows: Vec<(String, MetricEstimate)> =
+            names.iter().enumerate().map(|(k, name)| (name.clone(), estimate(k, name))).collect();
         let failures = all.iter().filter_map(|o| o.outputs.get("failures")).sum();
         let heavy_tails = if all.len() > 1 { fleet_heavy_tails(fleet, failures) } else { Vec::new() };
-        let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
+        let json = |e: &MetricEstimate| serde_json::json!({"mean": e.mean, "ci95": e.ci95, "p10": e.p10, "p50": e.p50, "p90": e.p90, "n": e.n});
+        let known = rows.iter().filter(|(_, e)| e.n > 0);
         let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
         FleetReplications {
             schema: SCHEMA,
@@ -129,7 +132,7 @@ impl FleetReplications {
             ends,
             outcomes,
             parameters: parameters.iter().cloned().collect(),
-            outputs: rows.iter().map(|(name, e)| (name.clone(), json(e))).collect(),
+            outputs: known.map(|(name, e)| (name.clone(), json(e))).collect(),
             node_hours: TimeCategory::ALL.map(|c| (c.as_str(), metric_mean("nodeHours", hours(c).collect()))).into(),
             rows,
         }
@@ -143,7 +146,8 @@ fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
         let others: Vec<String> =
             ends.iter().filter(|(why, _)| **why != "Completed").map(|(why, n)| format!("{why} {n}")).collect();
         all.push(format!(
-            "{} of {n} replications did not complete their work ({}): training_time_h is that of the others",
+            "{} of {n} replications did not complete their work ({}): the mean of training_time_h is that of the others, and \
+             its quantiles count them as the longest times",
             n - ended,
             others.join(", ")
         ));

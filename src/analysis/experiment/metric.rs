@@ -118,6 +118,13 @@ pub fn accumulates(metric: &str) -> bool {
     better(metric) == BetterDirection::Lower && !is_share(metric) && !is_single
 }
 
+/// Returns whether a metric is a sum over the time of a run, so that it has no rank for runs of different length.
+pub fn grows_with_time(metric: &str) -> bool {
+    const SUMS: [&str; 4] = ["productive", "compute_h", "productive_h", "usefulWork_s"];
+    let last = metric.rsplit('.').next().unwrap_or(metric);
+    SUMS.contains(&last) || accumulates(metric) && last != "perProductiveAcceleratorHour"
+}
+
 /// Returns why a limit cannot be one of a metric whose values are between 0 and 1.
 pub fn limit_outside_share(metric: &str, limit: f64) -> Option<String> {
     let is_outside = is_share(metric) && !(0.0..=1.0).contains(&limit);
@@ -270,7 +277,7 @@ pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric 
 
 /// Returns whether an output of a fleet is known. The training time of a job that did not complete its work is unknown,
 /// and so is the ratio of a job that failed or is blocked.
-pub(super) fn is_known_output(name: &str, outcome: ReplicationOutcome) -> bool {
+fn is_known_output(name: &str, outcome: ReplicationOutcome) -> bool {
     match name {
         "training_time_h" => outcome == ReplicationOutcome::Completed,
         "effective_training_ratio" => !matches!(outcome, ReplicationOutcome::Failed | ReplicationOutcome::Blocked),
@@ -278,14 +285,15 @@ pub(super) fn is_known_output(name: &str, outcome: ReplicationOutcome) -> bool {
     }
 }
 
+/// Returns an output of a fleet as a metric.
+pub(super) fn measured_output((name, value): (&str, f64), outcome: ReplicationOutcome) -> MeasuredMetric {
+    if is_known_output(name, outcome) { MeasuredMetric::Value(value) } else { MeasuredMetric::missing(outcome) }
+}
+
 /// Returns the metrics of a fleet.
 fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let outcome = replication.outcome();
-    let one = |(name, value): &(String, f64)| {
-        let is_known = is_known_output(name, outcome);
-        let measured = if is_known { MeasuredMetric::Value(*value) } else { MeasuredMetric::missing(outcome) };
-        (name.clone(), measured)
-    };
+    let one = |(name, value): &(String, f64)| (name.clone(), measured_output((name, *value), outcome));
     replication.outputs.iter().map(one).collect()
 }
 

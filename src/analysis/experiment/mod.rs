@@ -33,8 +33,8 @@ pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectSimulator};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{
-    BetterDirection, MeasuredMetric, accumulates, better, fleet_metric_names, is_by_cause, limit_outside_share,
-    metric_mean, metric_names, metrics, sample_kind, unnamed,
+    BetterDirection, MeasuredMetric, accumulates, better, fleet_metric_names, grows_with_time, is_by_cause,
+    limit_outside_share, metric_mean, metric_names, metrics, sample_kind, unnamed,
 };
 pub use mixed::{MixedRuns, UnusableMetric};
 pub use outcome::{OutcomeCounts, ReplicationOutcome};

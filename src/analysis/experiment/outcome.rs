@@ -12,7 +12,7 @@ pub enum ReplicationOutcome {
     Completed,
     /// A JobSet failed before its work was done, or the nodes of a Fleet are used up.
     Failed,
-    /// A JobSet is permanently blocked.
+    /// A JobSet is permanently blocked, or no events are pending and it is suspended.
     Blocked,
     /// The time limit of the scenario ended the run first.
     Unfinished,
@@ -82,6 +82,10 @@ impl ReplicationResult {
             "Stuck" => ReplicationOutcome::Blocked,
             _ if self.jobsets.iter().any(is_failed) => ReplicationOutcome::Failed,
             _ if !self.jobsets.is_empty() && self.jobsets.iter().all(done) => ReplicationOutcome::Completed,
+            // Nothing resumes a suspended JobSet, and pods whose run time is set would have ended.
+            "Settled" if self.jobsets.iter().any(|j| !done(j) && (j.is_suspended || j.has_run_time)) => {
+                ReplicationOutcome::Blocked
+            }
             "Settled" => ReplicationOutcome::Running,
             _ => ReplicationOutcome::Unfinished,
         }

@@ -98,6 +98,8 @@ impl ReducedExperiment {
             all_restarts: outcome.restarts.max(budget_used),
             restart_budget_used: budget_used,
             terminal_state: outcome.terminal_state,
+            is_suspended: false,
+            has_run_time: training.work.is_some(),
             completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,
             restarts_count_towards_max: outcome.restarts_count_towards_max,

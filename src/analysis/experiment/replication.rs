@@ -2,6 +2,7 @@
 
 use super::player::ExperimentRunner;
 use super::stop::{LimitSink, ReplicationLimits};
+use crate::metrics::assumed;
 use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary, by_cause};
@@ -81,6 +82,10 @@ pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option
 pub struct ReplicatedJobSet {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
+    /// Whether the JobSet is suspended at the end of the run.
+    pub is_suspended: bool,
+    /// Whether the inputs limit the run time of all its pods, or the work of its training job.
+    pub has_run_time: bool,
     /// Time at which the JobSet completed or its training work was done, in seconds of virtual time.
     pub completed_s: Option<f64>,
     /// The field `status.restarts`.
@@ -219,6 +224,8 @@ impl ReplicationResult {
                 all_restarts: totals.restarts,
                 restart_budget_used: totals.budget_used,
                 terminal_state: o.terminal_state,
+                is_suspended: o.suspended_since().is_some(),
+                has_run_time: !o.deleted && assumed::has_run_time(run.scenario, JobSetId(i as u32)),
                 completed_s: completed(o, training).map(SimTime::seconds),
                 restarts: o.restarts,
                 restarts_count_towards_max: o.restarts_count_towards_max,

@@ -84,6 +84,17 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
     assumed
 }
 
+/// Returns whether the inputs limit the work of a JobSet's training job, or the run time of all its pods.
+pub fn has_run_time(scenario: &ScenarioSpec, jobset: JobSetId) -> bool {
+    let trains = scenario.training_for(jobset).is_some_and(|job| job.work.is_some());
+    let Some(submitted) = scenario.jobsets.get(jobset.ix()) else { return trains };
+    let ends = |rj: &ReplicatedJob| {
+        let mut rules = scenario.containers.iter();
+        rules.any(|rule| rule.exits() && rule.may_apply_to(&submitted.jobset, rj))
+    };
+    trains || submitted.jobset.spec.replicated_jobs.iter().filter(|rj| rj.replicas > 0).all(ends)
+}
+
 /// Returns the assumption about the jobs of existing Workloads without a run time, as a sentence without a period.
 pub fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
     let endless = |w: &&StoredWorkload| w.run_time.is_none() && !w.is_of_any(&scenario.jobsets);

@@ -7,7 +7,10 @@ use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRec
 pub struct NodeMetrics {
     pub pods_bound: u32,
     pub first_fault: SimTime,
+    /// First removal of the Node object.
     pub gone: SimTime,
+    /// Removals of the Node object; a new object can have the same name.
+    pub removals: Vec<SimTime>,
     /// Changes of the Ready condition: time and new status.
     pub transitions: Vec<(SimTime, NodeReady)>,
     /// Changes of taints: time, taint key, and `true` if added or `false` if removed.
@@ -20,6 +23,7 @@ impl Default for NodeMetrics {
             pods_bound: 0,
             first_fault: SimTime::NEVER,
             gone: SimTime::NEVER,
+            removals: Vec::new(),
             transitions: Vec::new(),
             taints: Vec::new(),
         }
@@ -77,7 +81,10 @@ impl RecordSink for NodeFold {
             Body::PodBound { .. } => row.pods_bound += 1,
             Body::NodeState { ready, .. } => row.transitions.push((at, ready)),
             Body::NodeTaint { key, added, .. } => row.taints.push((at, key, added)),
-            Body::NodeGone { .. } => row.gone = row.gone.min(at),
+            Body::NodeGone { .. } => {
+                row.gone = row.gone.min(at);
+                row.removals.push(at);
+            }
             _ => row.first_fault = row.first_fault.min(at),
         }
     }

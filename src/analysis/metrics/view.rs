@@ -5,7 +5,7 @@ use super::fold::FoldedMetrics;
 use super::restarts::restart::RestartMetrics;
 use crate::format::seconds;
 use sim_api::spec::ScenarioSpec;
-use sim_base::{JobSetId, SimTime};
+use sim_base::{Duration, JobSetId, SimTime, time};
 use sim_engine::record::{EndReason, RecordNames, RunOutcome};
 
 #[derive(Copy, Clone)]
@@ -35,6 +35,12 @@ impl FailedJobSet {
         let after = seconds(self.at.since(SimTime::ZERO));
         format!("JobSet {} failed after {after}: {}", self.name, self.reason)
     }
+}
+
+/// Returns a time at which a JobSet that is suspended since the given time can be resumed: the next full minute.
+pub fn resumption_time(since: SimTime) -> Duration {
+    const MINUTE: u64 = 60;
+    Duration::from_secs((since.0 / time::NANOS_PER_SECOND / MINUTE + 1) * MINUTE)
 }
 
 impl<'a> RunView<'a> {
@@ -136,12 +142,7 @@ impl<'a> RunView<'a> {
 
     /// Describes who can resume a JobSet that is suspended at the end of the run; `None` if it is not suspended.
     pub fn who_resumes(&self, jobset: JobSetId) -> Option<String> {
-        let outcome = self.outcome.jobsets.get(jobset.ix())?;
-        let mut conditions = outcome.conditions.iter();
-        let open = outcome.terminal_state.is_empty() && !outcome.deleted;
-        if !open || !conditions.any(|c| c.kind == "Suspended" && c.status) {
-            return None;
-        }
+        let since = self.outcome.jobsets.get(jobset.ix())?.suspended_since()?;
         let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
         if self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(jobset)) {
             return None;
@@ -150,8 +151,10 @@ impl<'a> RunView<'a> {
             Some(queue) => format!("it waits for admission by Kueue in queue {queue}, and Kueue is not simulated"),
             None => "it is suspended until spec.suspend is set to false".to_owned(),
         };
-        let name = &jobset.name;
-        Some(format!("{who}. To resume it, add to the scenario: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"))
+        let (name, at) = (&jobset.name, resumption_time(since));
+        Some(format!(
+            "{who}. To resume it, add to the scenario: faults: [{{at: {at}, resumeJobSet: {{name: {name}}}}}]"
+        ))
     }
 
     /// Returns all warnings of the run: permanently blocked or unfinished parts, suspended JobSets, engine warnings.

@@ -4,7 +4,9 @@
 use super::OverrideSetter;
 use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
+use crate::metrics::view::resumption_time;
 use serde_json::json;
+use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
     DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, PodReplacementPolicy,
@@ -88,6 +90,9 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
         let wait = at.since(step.from).0;
         for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
+            if seconds == 0 {
+                continue;
+            }
             all.push(together.iter().map(|fault| fault.moved_earlier(seconds)).collect());
         }
     }
@@ -350,6 +355,29 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
 pub fn resumed(facts: &RunFacts) -> EditSettings {
     let suspended = |j: &JobSet| j.spec.suspend;
     if facts.blocked && facts.jobset().is_some_and(suspended) { single("spec.suspend", "false") } else { Vec::new() }
+}
+
+/// Resumes the JobSet after its last suspension.
+pub fn resumption_action(facts: &RunFacts) -> EditSettings {
+    let (Some(since), Some(jobset)) = (facts.suspended.filter(|_| !facts.of_manifests), facts.jobset()) else {
+        return Vec::new();
+    };
+    let value = format!("{{at: {}, resumeJobSet: {{name: {}}}}}", resumption_time(since), jobset.name);
+    single(format!("faults.{}", facts.in_file), value)
+}
+
+/// Makes the controllers of AdmissionChecks that are not simulated report after 30 s.
+pub fn admission_checks(facts: &RunFacts) -> EditSettings {
+    let Some(kueue) = facts.scenario.kueue.as_ref().filter(|_| facts.blocked && !facts.of_manifests) else {
+        return Vec::new();
+    };
+    let (reporting, silent): (Vec<&AdmissionCheck>, Vec<&AdmissionCheck>) =
+        kueue.admission_checks.iter().partition(|check| check.outcome.is_some());
+    let report = |(i, check): (usize, &&AdmissionCheck)| {
+        let value = format!("{{name: {}, after: 30s}}", check.name);
+        set(format!("admissionChecks.{}", reporting.len() + i), value)
+    };
+    non_empty([silent.iter().enumerate().map(report).collect()])
 }
 
 /// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).

@@ -159,6 +159,7 @@ fn unplaceable(
         idle: None,
         blocked: true,
         failed: false,
+        suspended: None,
         unplaced: true,
         of_manifests: request.of_manifests,
     };
@@ -458,6 +459,10 @@ impl<'c> WhyCase<'c> {
             idle: idle_domains.as_ref(),
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
+            suspended: run.who_resumes(target.jobset()).and_then(|_| {
+                let outcome = run.outcome.jobsets.get(target.jobset().ix())?;
+                outcome.suspended_since()
+            }),
             unplaced: false,
             of_manifests: self.asked.of_manifests,
         };
@@ -509,8 +514,9 @@ fn silent_nodes(
     let restart = restart.filter(|_| blocked || path.steps.iter().any(waits))?;
     let first = restart.cause.node;
     let mut nodes = witness.silent_within(restart.start, restart.end);
-    nodes.retain(|node| *node != first);
-    if first.is_some() {
+    // A process can fail on a node that is healthy.
+    if first.is_some() && (nodes.contains(&first) || witness.is_removed_within(first, (restart.start, restart.end))) {
+        nodes.retain(|node| *node != first);
         nodes.insert(0, first);
     }
     let names: Vec<String> = nodes.iter().map(|node| run.names.node(*node).to_owned()).collect();

@@ -24,6 +24,8 @@ pub struct RunFacts<'a> {
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     pub failed: bool,
+    /// Time since which the JobSet is suspended, if it is at the end of the run and no Kueue manages it.
+    pub suspended: Option<SimTime>,
     /// Whether the cluster can never place the JobSet.
     pub unplaced: bool,
     /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.

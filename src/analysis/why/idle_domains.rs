@@ -125,8 +125,11 @@ fn is_unavailable(node: &NodeMetrics, at: SimTime) -> bool {
     let last = node.transitions.iter().rev().find(|(since, _)| *since <= at);
     let is_down = last.is_some_and(|(_, ready)| *ready != NodeReady::True);
     // A new Node object with the name of a removed one is ready.
-    let is_gone = node.gone <= at && last.is_none_or(|(since, _)| *since <= node.gone);
-    let mut taints = node.taints.iter().filter(|(since, ..)| *since <= at).map(|(_, key, added)| (*key, *added));
+    let removal = node.removals.iter().rev().find(|removal| **removal <= at);
+    let is_gone = removal.is_some_and(|removal| last.is_none_or(|(since, _)| since <= removal));
+    // A new object has none of the taints of the removed one.
+    let of_object = |since: &SimTime| *since <= at && removal.is_none_or(|removal| since > removal);
+    let mut taints = node.taints.iter().filter(|(since, ..)| of_object(since)).map(|(_, key, added)| (*key, *added));
     let mut open = Vec::new();
     for (key, added) in taints.by_ref() {
         open.retain(|known| *known != key);

@@ -31,7 +31,10 @@ impl WhyExplanation {
     pub(super) fn try_out(
         &mut self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
-        let replication = simulate(load, &levers::settings(facts), (target, request))?;
+        let mut replication = simulate(load, &levers::settings(facts), (target, request))?;
+        for (setting, result) in &mut replication {
+            with_fewer_nodes(load, (setting, result), (target, request))?;
+        }
         let resolving = self.unblock(load, &replication, (target, request))?;
         for (setting, result) in replication {
             self.take(setting, result, None);
@@ -148,6 +151,29 @@ impl WhyExplanation {
         best.truncate(COMBINED);
         best
     }
+}
+
+/// Removes nodes one by one from a setting of the lost nodes if the subject then takes no longer.
+fn with_fewer_nodes(
+    load: &ScenarioLoader<'_>, (setting, result): (&mut LeverSetting, &mut Result<MeasuredTrial, TrialError>),
+    (target, request): (TrialTarget, &WhyRequest),
+) -> Result<(), NoAnswer> {
+    if !setting.is_of_lost_nodes() {
+        return Ok(());
+    }
+    for at in (0..setting.sets.len()).rev() {
+        if setting.sets.len() == 1 {
+            break;
+        }
+        let Ok(MeasuredTrial::Took(takes)) = *result else { break };
+        let fewer = setting.without_node(at);
+        for (fewer, again) in simulate(load, std::slice::from_ref(&fewer), (target, request))? {
+            if matches!(again, Ok(MeasuredTrial::Took(now)) if now <= takes) {
+                (*setting, *result) = (fewer, again);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns all combinations of two settings, and the combination of all, with the sums of the individual savings.

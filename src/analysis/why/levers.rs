@@ -25,6 +25,8 @@ struct TuningLever {
 /// Levers in ascending order of intervention. If several resolve a blocking condition, the first one is reported.
 const LEVERS: &[TuningLever] = &[
     TuningLever { name: "resumption (suspend: false)", settings: edits::resumed },
+    TuningLever { name: "resumption after the last suspension", settings: edits::resumption_action },
+    TuningLever { name: "report of the AdmissionCheck's controller", settings: edits::admission_checks },
     TuningLever { name: "maxRestarts", settings: edits::max_restarts },
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
     TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
@@ -138,6 +140,18 @@ pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
 }
 
 impl LeverSetting {
+    /// Returns whether the setting is an action for each lost node.
+    pub fn is_of_lost_nodes(&self) -> bool {
+        OF_LOST_NODES[1..].contains(&self.lever.as_str())
+    }
+
+    /// Returns the setting without one of its actions. The paths of the others stay contiguous.
+    pub fn without_node(&self, at: usize) -> LeverSetting {
+        let paths = self.sets.iter().map(|(path, _)| path.clone());
+        let values = self.sets.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, (_, value))| value.clone());
+        LeverSetting { sets: paths.zip(values).collect(), ..self.clone() }
+    }
+
     /// Returns true if this setting contains all overrides of the other one.
     pub fn contains(&self, other: &LeverSetting) -> bool {
         other.sets.iter().all(|set| self.sets.contains(set))

@@ -18,7 +18,7 @@ pub enum TrialTarget {
     Restart { jobset: JobSetId, nth: usize },
     /// Time from the creation of a JobSet until all its pods are ready.
     Start { jobset: JobSetId },
-    /// Whether a JobSet neither fails nor is blocked, and the duration of its last restart, or of its start without
+    /// Whether a JobSet neither fails nor is blocked or suspended at the end, and the duration of its last restart, or of its start without
     /// a restart.
     Survival { jobset: JobSetId },
 }
@@ -99,6 +99,7 @@ pub fn simulate_one(
             match state.map(|o| o.terminal_state) {
                 Some("Failed") => MeasuredTrial::NeverEnded,
                 _ if outcome.blocked_reason(name).is_some() => MeasuredTrial::NeverEnded,
+                _ if state.is_some_and(|o| o.suspended_since().is_some()) => MeasuredTrial::NeverEnded,
                 _ => match (own.next_back(), witness.start(jobset).duration()) {
                     (None, Some(takes)) => MeasuredTrial::Took(takes),
                     (last, _) => of(last),

@@ -80,6 +80,15 @@ pub struct JobSetOutcome {
     pub never_placed_reason: Option<String>,
 }
 
+impl JobSetOutcome {
+    /// Returns the time since which the JobSet is suspended, if it is unfinished and suspended at the end.
+    pub fn suspended_since(&self) -> Option<SimTime> {
+        let is_open = self.terminal_state.is_empty() && !self.deleted;
+        let suspended = self.conditions.iter().find(|c| c.kind == "Suspended" && c.status);
+        suspended.filter(|_| is_open).map(|c| c.last_transition)
+    }
+}
+
 /// One condition of a JobSet or Job.
 #[derive(Clone, Debug)]
 pub struct ConditionOutcome {

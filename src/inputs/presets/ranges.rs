@@ -56,11 +56,7 @@ pub fn without_range(text: &SourceText) -> Vec<String> {
     let Some(file) = documents.first() else {
         return Vec::new();
     };
-    let mut skipped = read::strings(&RANGES, "skipped");
-    // The faults of a scenario are a script, those of a Fleet are processes with rates.
-    if read::string(file, "kind").as_deref() == Some("Scenario") {
-        skipped.push("faults".to_owned());
-    }
+    let skipped = read::strings(&RANGES, "skipped");
     let mut all = Vec::new();
     find_inputs(file, "", &skipped, &mut all);
     let rates = read::strings(&RANGES, "rates");
@@ -75,6 +71,18 @@ pub fn without_range(text: &SourceText) -> Vec<String> {
     all
 }
 
+/// Returns the paths that a list of overrides sets to a number or a duration.
+fn overridden(set: &YamlNode) -> Vec<String> {
+    let YamlValue::Seq(items) = &set.value else { return Vec::new() };
+    let path = |item: &YamlNode| {
+        let YamlValue::Str(text) = &item.value else { return None };
+        let (path, value) = text.split_once('=')?;
+        let is_number = value.parse::<f64>().is_ok() || value.parse::<Duration>().is_ok();
+        is_number.then(|| path.to_owned())
+    };
+    items.iter().filter_map(path).collect()
+}
+
 /// Adds the paths of all numbers, durations and distributions.
 fn find_inputs(node: &YamlNode, path: &str, skipped: &[String], found: &mut Vec<String>) {
     const DISTRIBUTIONS: [&str; 6] = ["uniform", "logNormal", "exponential", "weibull", "gamma", "empirical"];
@@ -84,6 +92,9 @@ fn find_inputs(node: &YamlNode, path: &str, skipped: &[String], found: &mut Vec<
         }
         YamlValue::Map(entries) => {
             let separator = if path.is_empty() { "" } else { "." };
+            for (_, value) in entries.iter().filter(|(key, _)| key.name == "set") {
+                found.extend(overridden(value));
+            }
             for (key, value) in entries.iter().filter(|(key, _)| !skipped.contains(&key.name)) {
                 find_inputs(value, &format!("{path}{separator}{}", key.name), skipped, found);
             }

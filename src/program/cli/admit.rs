@@ -243,7 +243,7 @@ fn write_attempts(out: &mut String, verdict: &JobSetVerdict) {
 
 fn write_changes(out: &mut String, verdict: &JobSetVerdict) {
     let is_unplaced = verdict.verdict == "Admitted" && verdict.cause.is_some();
-    if verdict.verdict != "Pending" && !is_unplaced {
+    if !["Pending", "Preempted"].contains(&verdict.verdict) && !is_unplaced {
         return;
     }
     let title = match (verdict.smallest_changes.len(), is_unplaced) {

@@ -11,7 +11,7 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison,
-    VariantEstimates, accumulates, is_by_cause,
+    VariantEstimates, accumulates, grows_with_time, is_by_cause,
 };
 use sim_analysis::format::{column, count, percent, wrap};
 use sim_base::stats::StatisticalWarning;
@@ -411,6 +411,23 @@ fn describe_metric(all: &VariantComparison, metric: &str, is_default: bool) -> S
             return format!(
                 "No variant is best in {metric}: replications that fail or are blocked have less time for it and are \
                  not compared."
+            );
+        }
+        if grows_with_time(metric)
+            && let Some([a, b]) = all.unequal_times.first()
+        {
+            return format!(
+                "No variant is ranked in {metric}: it is a sum over the time of a run, and the runs of {a} and {b} end \
+                 at different time limits."
+            );
+        }
+        let losing = all.variants.iter().filter(|v| completion_loss(all, &v.name).is_some());
+        let losing: Vec<&str> = losing.map(|v| v.name.as_str()).collect();
+        if !losing.is_empty() && all.paired.iter().any(|p| p.metric == metric) {
+            let because = if losing.len() == 1 { "completes" } else { "complete" };
+            return format!(
+                "No variant is ranked in {metric}, because {} {because} significantly fewer replications.",
+                losing.join(" and ")
             );
         }
         return format!("No two variants have a value of {metric} in the same replication.");

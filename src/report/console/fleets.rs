@@ -6,9 +6,8 @@ use super::style::Detail;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::{Table, csv_of};
-use sim_analysis::experiment::FleetReplications;
+use sim_analysis::experiment::{FleetReplications, MetricEstimate};
 use sim_analysis::format::count;
-use sim_base::stats::MeanEstimate;
 use sim_surrogate::fleet::FleetOutcome;
 use std::iter;
 
@@ -32,9 +31,9 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let description = wrapped(&all.description, style.width.saturating_sub(2), SENTENCE_LINES, style);
     let description: Vec<String> = description.iter().map(|line| format!("  {line}")).collect();
     page.push(Block::text(Rank::Main, description.join("\n")));
-    let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
+    let mut table = EstimateFormat::new(&["output", "n", "mean", "p10", "p50", "p90"], [26, 5, 12]);
     // A summary omits outputs that are 0 in every replication.
-    let is_shown = |e: &MeanEstimate| style.detail == Detail::Full || e.mean != 0.0;
+    let is_shown = |e: &MetricEstimate| style.detail == Detail::Full || e.mean != Some(0.0);
     for (name, e) in all.rows.iter().filter(|(_, e)| is_shown(e)) {
         add_estimate(&mut table, name, e);
     }
@@ -68,10 +67,11 @@ fn number(v: f64) -> String {
     }
 }
 
-fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
-    let interval = format!("{} to {}", number(e.ci95[0]), number(e.ci95[1]));
-    let numbers = [e.mean, e.p10, e.p50, e.p90].map(number);
-    let cells = [name.to_owned()].into_iter().chain(numbers).chain([interval]);
+fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MetricEstimate) {
+    let unknown = || "-".to_owned();
+    let interval = e.ci95.map_or_else(unknown, |[low, high]| format!("{} to {}", number(low), number(high)));
+    let numbers = [e.mean, e.p10, e.p50, e.p90].map(|value| value.map_or_else(unknown, number));
+    let cells = [name.to_owned(), e.n.to_string()].into_iter().chain(numbers).chain([interval]);
     table.row(cells.collect());
 }
 

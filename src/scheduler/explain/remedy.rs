@@ -9,6 +9,7 @@ use crate::storage::BIND_CONFLICT;
 use crate::{
     cluster::Cluster, cycle::SchedulingCycle, node::NodeView, node_affinity::NodeAffinityView, plugin::Plugin,
 };
+use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Cost of a pod that has to go. The cost of a missing amount is the missing part of the request, so that less missing
 /// capacity is a smaller change; a change of the configuration costs nothing.
 const POD_COST: i64 = 1000;
+/// Cost of a requirement that names another node. Such a pod is meant for that node, for example by Kueue.
+const OTHER_NODE_COST: i64 = 1_000_000 * POD_COST;
+/// End of the steps that remove such a requirement.
+const OTHER_NODE: &str = "from the pod, which names another node";
 /// Taints with this prefix are set by Kubernetes itself, and go when their condition ends.
 const CONTROLLER_TAINTS: &str = "node.kubernetes.io/";
 
@@ -59,7 +64,12 @@ pub fn steps(
                 let hard = view.taints.iter().filter(|t| t.effect != TaintEffect::PreferNoSchedule);
                 texts.extend(hard.filter(|t| !cycle.pod.tolerates(t)).map(|taint| toleration_step(cycle, taint)));
             }
-            Plugin::NodeAffinity => texts.extend(label_steps(cycle, view)),
+            Plugin::NodeAffinity => {
+                let steps = label_steps(cycle, view);
+                // A pod that has to be on another node is rather given room there.
+                cost += if steps.iter().any(|step| step.ends_with(OTHER_NODE)) { OTHER_NODE_COST } else { 0 };
+                texts.extend(steps);
+            }
             Plugin::NodeUnschedulable => texts.push("uncordon the node".to_owned()),
             Plugin::NodeDeclaredFeatures => {
                 let missing = cycle.pod.required_features.iter().filter(|f| !view.features.contains(f));
@@ -155,7 +165,11 @@ fn label_steps(cycle: &SchedulingCycle<'_>, node: &NodeView) -> Vec<String> {
 
 fn lacking_labels(affinity: &NodeAffinityView, node: &NodeView) -> Vec<String> {
     let lacking = affinity.selector.iter().filter(|(key, value)| node.labels.get(*key) != Some(*value));
-    let mut texts: Vec<String> = lacking.map(|(key, value)| format!("label the node {key}={value}")).collect();
+    let step = |(key, value): (&String, &String)| match key.as_str() {
+        HOSTNAME => format!("remove the node selector {key}={value} {OTHER_NODE}"),
+        _ => format!("label the node {key}={value}"),
+    };
+    let mut texts: Vec<String> = lacking.map(step).collect();
     let unmet = |term: &NodeTerm| -> Vec<String> {
         let labels = term.expressions.iter().filter(|r| !r.matches_label(node.labels.get(&r.key).map(String::as_str)));
         let fields = term.fields.iter().filter(|r| !r.matches_label(Some(&node.name)));
@@ -169,6 +183,8 @@ fn lacking_labels(affinity: &NodeAffinityView, node: &NodeView) -> Vec<String> {
 
 fn requirement_step(r: &NodeRequirement) -> String {
     match (r.operator, &r.values[..]) {
+        // The hostname of a node does not change.
+        _ if r.key == HOSTNAME => format!("remove the requirement of {HOSTNAME} {OTHER_NODE}"),
         (Some(NodeOperator::In), values) => format!("label the node {}={}", r.key, values.join(" or ")),
         (Some(NodeOperator::Exists), _) => format!("label the node with {}", r.key),
         (Some(NodeOperator::DoesNotExist), _) => format!("remove the label {} from the node", r.key),

@@ -1,7 +1,7 @@
 //! The comparison of two variants in one metric, and its verdict.
 
 use super::ComparisonTable;
-use crate::experiment::metric::{BetterDirection, accumulates, better, sample_kind};
+use crate::experiment::metric::{BetterDirection, accumulates, better, grows_with_time, sample_kind};
 use crate::experiment::outcome::ReplicationOutcome;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
@@ -74,6 +74,11 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
         if accumulates(metric) && differ && replications.iter().any(is_cut) {
             // The replication that failed or was blocked early has had less time for events.
             cut_short += 1;
+            continue;
+        }
+        let is_unfinished = |r: &crate::experiment::ReplicationResult| r.outcome() == ReplicationOutcome::Unfinished;
+        if differ && grows_with_time(metric) && replications.into_iter().all(is_unfinished) {
+            // Neither did a fixed amount of work, so the longer run has more of everything.
             continue;
         }
         match (measured.value(), second[at].value()) {

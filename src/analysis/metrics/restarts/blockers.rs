@@ -63,6 +63,8 @@ pub struct RestartBlocker {
     tickets: Option<TicketIndex>,
     /// Nodes that were not ready: node, start and end (`SimTime::NEVER` if it did not end).
     silent: Vec<(NodeId, SimTime, SimTime)>,
+    /// Removals of Node objects.
+    removed: Vec<(NodeId, SimTime)>,
 }
 
 impl RestartBlocker {
@@ -86,6 +88,11 @@ impl RestartBlocker {
         nodes.sort();
         nodes.dedup();
         nodes
+    }
+
+    /// Returns whether the Node object was removed between two instants.
+    pub fn is_removed_within(&self, node: NodeId, (from, to): (SimTime, SimTime)) -> bool {
+        self.removed.iter().any(|(removed, at)| *removed == node && from <= *at && *at <= to)
     }
 
     fn note_node(&mut self, node: NodeId, answers: bool, at: SimTime) {
@@ -161,7 +168,10 @@ impl RecordSink for RestartBlocker {
             }
             Body::Fault { index, .. } => self.fired.push((index, at)),
             Body::NodeState { node, ready } => self.note_node(node, ready == NodeReady::True, at),
-            Body::NodeGone { node } => self.note_node(node, true, at),
+            Body::NodeGone { node } => {
+                self.note_node(node, true, at);
+                self.removed.push((node, at));
+            }
             Body::JobSetCreated { jobset } => {
                 let way = row_or_default(&mut self.starts, jobset.ix());
                 way.created = way.created.or(Some(at));

@@ -286,11 +286,11 @@ impl LoadedInput {
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
     }
 
-    /// Returns contradictions of checkpoint intervals. For a plan, the time limit may be the period of interest.
-    pub fn checkpoint_contradictions(&self) -> Vec<String> {
+    /// Returns the contradictions of the inputs.
+    pub fn contradictions(&self) -> Vec<String> {
         match self {
-            LoadedInput::Pods(loaded) => loaded.scenario.checkpoint_contradictions(),
-            LoadedInput::Fleet(loaded) => loaded.fleet.checkpoint_contradictions(),
+            LoadedInput::Pods(loaded) => loaded.scenario.contradictions(),
+            LoadedInput::Fleet(loaded) => loaded.fleet.contradictions(),
         }
     }
 

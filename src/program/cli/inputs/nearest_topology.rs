@@ -6,6 +6,7 @@
 use super::shell_words::quoted;
 use super::shipped_clusters::{shipped_by_size, with_topology, without_faults};
 use sim_analysis::format::count;
+use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{NodeNumbers, NodeOperator, NodePool, PodSpec, ScenarioSpec, TopologySpec};
 use sim_engine::{CannotRun, PrepareError, SimulationInput};
 use sim_policy::topology::ClusterBuilder;
@@ -59,7 +60,10 @@ fn near(scenario: &ScenarioSpec, name: &'static str, topology: TopologySpec) -> 
                 let names = ClusterBuilder::build(&reduced.topology, &[]).names;
                 let pool = names.iter().position(|name| name == node)?;
                 let lacking = lacking_labels(&reduced, &pod, &reduced.topology.pools[pool]);
-                let overrides = (lacking.len() == change.steps.len()).then(|| overrides(pool, &topology, &lacking));
+                // The hostname of a node cannot be chosen by a label.
+                let are_labels = lacking.iter().all(|(key, _)| key != HOSTNAME);
+                let overrides =
+                    (are_labels && lacking.len() == change.steps.len()).then(|| overrides(pool, &topology, &lacking));
                 changes.push(PodChange { pod, steps: change.steps, overrides });
             }
             error @ PrepareError::NoDomain { .. } => {

@@ -138,6 +138,15 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
     if let Some(last) = result.candidates.last().filter(|last| !has_found && last.excluded() > 0) {
         report.add_reasons(endings.reasons(&[last.value], path, &runner.loaded));
     }
+    let chosen = match result.answer {
+        SearchAnswer::Least { value } | SearchAnswer::Between { high: value, .. } => Some(value),
+        SearchAnswer::Nothing | SearchAnswer::Open { .. } => None,
+    };
+    if let Some(chosen) = result.candidates.iter().find(|candidate| Some(candidate.value) == chosen) {
+        // Ratios have a value in a replication that ends at the time limit.
+        let counts = (chosen.excluded(), chosen.sample.len());
+        report.add_reasons(endings.unfinished(&[chosen.value], "this value", counts));
+    }
     let command = ("plan spares", plan.most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if result.interrupted {
@@ -166,6 +175,11 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     if let Some(greatest) = greatest {
         report.add_reasons(endings.reasons(&greatest.values, "these fields", &runner.loaded));
     }
+    for one in &result.least {
+        let values: Vec<String> = one.values.iter().map(u64::to_string).collect();
+        let counts = (0, one.candidate.sample.len());
+        report.add_reasons(endings.unfinished(&one.values, &format!("the values {}", values.join(", ")), counts));
+    }
     let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if result.interrupted {
@@ -184,6 +198,15 @@ impl CandidateEndings {
         replications.iter().filter_map(|r| TrialEnding::of_replication(r, loaded)).for_each(|ending| {
             *own.entry(ending).or_insert(0) += 1;
         });
+    }
+
+    /// Returns a sentence with the number of replications of one candidate without completed work, if it is more than
+    /// the number that is known.
+    fn unfinished(&self, values: &[u64], place: &str, (known, of): (usize, usize)) -> Vec<String> {
+        let n: usize = self.0.get(values).map_or(0, |endings| endings.values().sum());
+        let sentence =
+            || format!("With {place}, {n} of {} do not complete their work.", count(of as u64, "replication"));
+        (n > known).then(sentence).into_iter().collect()
     }
 
     /// Returns a sentence for each reason of one candidate.

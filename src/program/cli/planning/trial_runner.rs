@@ -33,7 +33,7 @@ impl<'a> TrialRunner<'a> {
         let subject = loaded.subject()?;
         loaded.print_notices(tell.quiet);
         if !tell.quiet {
-            loaded.checkpoint_contradictions().iter().for_each(|text| output::note(&format!("warning: {text}")));
+            loaded.contradictions().iter().for_each(|text| output::note(&format!("warning: {text}")));
         }
         Ok(TrialRunner {
             input,
