@@ -124,7 +124,8 @@ fn every_page_that_is_named_is_in_the_repository() {
     let pages: Vec<&String> = texts.iter().map(|(file, _)| file).collect();
     let name = Regex::new(r"[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.md\b").expect("a pattern");
     let mut wrong = Vec::new();
-    for (file, text) in &texts {
+    // The sources of acting keys are pages of other projects.
+    for (file, text) in texts.iter().filter(|(file, _)| file != "src/inputs/acting_keys.rs") {
         for result in name.find_iter(text) {
             let wanted = result.as_str().trim_start_matches(['.', '/']);
             let there = |page: &&&String| {

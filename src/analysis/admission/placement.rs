@@ -160,7 +160,7 @@ impl AssignedJob {
     }
 }
 
-/// Returns whether the scheduler can reject a node for a reason that Kueue's topology assignment does not examine: other
+/// Returns whether the scheduler can reject a node for a reason that Kueue's topology assignment ignores: other
 /// pods, ports of the node, or exclusive placement.
 pub(super) fn depends_on_pods(jobset: &JobSet) -> bool {
     let mut specs = jobset.spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);

@@ -509,7 +509,7 @@ impl SubmissionTrial<'_> {
         Ok(started)
     }
 
-    /// Checks whether the scheduler accepts the nodes of a topology assignment. Kueue examines the resources, labels and
+    /// Checks whether the scheduler accepts the nodes of a topology assignment. Kueue examines resources, labels and
     /// taints of nodes, but no other pods.
     fn check_assignment(
         &mut self, result: &mut JobSetVerdict, started: SubmittedJobSet, workload: &Workload,
@@ -594,8 +594,8 @@ impl SubmissionTrial<'_> {
         });
     }
 
-    /// Places the pods of the JobSets that run on the nodes. With `keeps`, the JobSet is placed again together with later
-    /// ones; otherwise its pods are those of a topology assignment.
+    /// Places the pods of the JobSets that run on the nodes. With `keeps`, the JobSet is placed again together with
+    /// later ones; otherwise its pods are those of a topology assignment.
     fn place(&mut self, result: &mut JobSetVerdict, submitted: SubmittedJobSet, keeps: bool) -> Result<(), CannotRun> {
         if !self.has_cluster {
             return Ok(());

@@ -10,8 +10,8 @@ mod paired;
 pub use estimate::MetricEstimate;
 pub use paired::{CompareVerdict, PairedEstimate, is_below_resolution};
 
-use super::metric::{MeasuredMetric, metrics, unnamed};
-use super::outcome::{OutcomeCounts, ReplicationOutcome};
+use super::metric::{MeasuredMetric, TIME_LIMIT, metrics, unnamed};
+use super::outcome::OutcomeCounts;
 use super::replication::ReplicationResult;
 use super::replications::digest;
 use super::warned::warnings;
@@ -133,10 +133,10 @@ fn is_pods(level: &ModelLevel) -> bool {
     *level == ModelLevel::Pods
 }
 
-/// Returns the pairs of variants with a common replication that both end unfinished, at different times.
+/// Returns the pairs of variants with a common replication that time limits end at different times.
 fn unequal_times(variants: &[SimulatedVariant]) -> Vec<[String; 2]> {
     let ends = |variant: &SimulatedVariant| -> BTreeMap<u64, f64> {
-        let open = variant.replications.iter().filter(|r| r.outcome() == ReplicationOutcome::Unfinished);
+        let open = variant.replications.iter().filter(|r| r.end_reason == TIME_LIMIT);
         open.map(|r| (r.replication, r.end_s)).collect()
     };
     let all: Vec<(&String, BTreeMap<u64, f64>)> = variants.iter().map(|v| (&v.name, ends(v))).collect();

@@ -118,6 +118,9 @@ pub fn accumulates(metric: &str) -> bool {
     better(metric) == BetterDirection::Lower && !is_share(metric) && !is_single
 }
 
+/// End reason of a run that its time limit ended.
+pub const TIME_LIMIT: &str = "TimeLimit";
+
 /// Returns whether a metric is a sum over the time of a run, so that it has no rank for runs of different length.
 pub fn grows_with_time(metric: &str) -> bool {
     const SUMS: [&str; 4] = ["productive", "compute_h", "productive_h", "usefulWork_s"];
@@ -220,7 +223,7 @@ fn of_run(replication: &ReplicationResult, outcome: ReplicationOutcome) -> Vec<(
         if is_worst { MeasuredMetric::missing(outcome) } else { MeasuredMetric::Value(value) }
     };
     let end = match replication.end_reason {
-        "TimeLimit" if !is_worst => MeasuredMetric::Censored,
+        TIME_LIMIT if !is_worst => MeasuredMetric::Censored,
         _ => in_the_end(replication.end_s),
     };
     let mut all = vec![

@@ -18,8 +18,8 @@ pub enum TrialTarget {
     Restart { jobset: JobSetId, nth: usize },
     /// Time from the creation of a JobSet until all its pods are ready.
     Start { jobset: JobSetId },
-    /// Whether a JobSet neither fails nor is blocked or suspended at the end, and the duration of its last restart, or of its start without
-    /// a restart.
+    /// Whether a JobSet neither fails nor is blocked or suspended at the end, and the duration of its last restart, or
+    /// of its start without a restart.
     Survival { jobset: JobSetId },
 }
 

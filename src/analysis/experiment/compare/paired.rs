@@ -1,7 +1,7 @@
 //! The comparison of two variants in one metric, and its verdict.
 
 use super::ComparisonTable;
-use crate::experiment::metric::{BetterDirection, accumulates, better, grows_with_time, sample_kind};
+use crate::experiment::metric::{BetterDirection, TIME_LIMIT, accumulates, better, grows_with_time, sample_kind};
 use crate::experiment::outcome::ReplicationOutcome;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
@@ -76,8 +76,8 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
             cut_short += 1;
             continue;
         }
-        let is_unfinished = |r: &crate::experiment::ReplicationResult| r.outcome() == ReplicationOutcome::Unfinished;
-        if differ && grows_with_time(metric) && replications.into_iter().all(is_unfinished) {
+        let is_limited = |r: &crate::experiment::ReplicationResult| r.end_reason == TIME_LIMIT;
+        if differ && grows_with_time(metric) && replications.into_iter().all(is_limited) {
             // Neither did a fixed amount of work, so the longer run has more of everything.
             continue;
         }

@@ -34,6 +34,8 @@ fn trained(name: &str, outage: u64) -> SimulatedVariant {
         let stretches = vec![segment(10, 40_000), segment(back, 300_000)];
         replication.jobsets = vec![ReplicatedJobSet {
             terminal_state: "",
+            is_suspended: false,
+            has_run_time: false,
             restarts: 1,
             restarts_count_towards_max: 1,
             completed_s: None,

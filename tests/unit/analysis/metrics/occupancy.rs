@@ -56,7 +56,7 @@ fn finished_pods_are_told_apart_and_deleted_ones_stay_terminating() {
     let (job, incarnation) = (JobId(0), 0);
     let by = sim_engine::record::DeletionActor::User;
     let created = |pod| Body::PodCreated { pod, incarnation, job, index: 0, attempt: 0 };
-    let finished = |pod, succeeded| {
+    let finished = |pod, succeeded: bool| {
         let exit_code = Some(i32::from(!succeeded));
         Body::PodFinished { pod, incarnation, succeeded, exit_code }
     };
