@@ -406,12 +406,12 @@ fn parameters(spec: &YamlNode, found: &mut Refusals) {
     let kind = read::string(parameters, "kind").unwrap_or_default();
     if kind.len() > KIND_MAX {
         found.push((parameters.at, format!("spec.parameters.kind: Too long: may not be more than {KIND_MAX} bytes")));
-    } else if !kind.is_empty() && !(kind.starts_with(|c: char| c.is_ascii_alphabetic()) && is_word(&kind)) {
+    } else if !(kind.is_empty() || kind.starts_with(|c: char| c.is_ascii_alphabetic()) && is_word(&kind)) {
         found.push((parameters.at, mismatch("spec.parameters.kind", &kind, KIND_PATTERN)));
     }
     let name = read::string(parameters, "name").unwrap_or_default();
     let is_lower = !name.chars().any(|c| c.is_ascii_uppercase()) && !name.starts_with('-');
-    if !name.is_empty() && !(is_lower && is_word(&name)) {
+    if !(name.is_empty() || is_lower && is_word(&name)) {
         found.push((parameters.at, mismatch("spec.parameters.name", &name, PARAMETERS_NAME_PATTERN)));
     }
 }
