@@ -16,7 +16,8 @@ const COMBINED_SEEDS: u64 = 1_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 25] = [
+const NOT_DRAWN: [(&str, &str); 26] = [
+    ("Configuration.managedJobsNamespaceSelector", "JobSets are drawn in namespaces of users; `kueue` tests it"),
     ("Container.lifecycle", "a preStop hook delays the stop like `stopAfter`; tests of the kubelet have it"),
     ("DcnLevel.algorithm", "the same words as of `communication`, which are drawn; `policy::fabric` tests it"),
     ("DcnLevel.algorithm: Hierarchical", "of DcnLevel.algorithm"),
