@@ -224,7 +224,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     let command = command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(std::time::Duration::from_millis(500));
     let kill = ["-s", "INT", &child.id().to_string()];
     assert!(Command::new("kill").args(kill).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();

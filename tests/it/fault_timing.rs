@@ -147,7 +147,7 @@ fn every_moment(which: &str) {
         .flat_map_iter(|&(f, restarting)| {
             let (what, fault, repair) = FAULTS[f];
             let base = scenario(which, fault, repair, restarting);
-            let step = (MOMENTS / support::cases(MOMENTS / 10, MOMENTS / 2)) as usize;
+            let step = (MOMENTS / support::cases(MOMENTS / 20, MOMENTS / 4)) as usize;
             // Steps of five would always have the same delay of the repair.
             (0..MOMENTS).step_by(step).filter_map(move |k| {
                 let mut scenario = base.clone();

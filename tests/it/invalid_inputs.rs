@@ -2,7 +2,7 @@
 //! promptly with the position of the error.
 
 use crate::program::{program, run_with_stdin, scratch};
-use crate::support::{cases, parse, simulation};
+use crate::support::{cases, parse, runs_long_tests, simulation};
 use sim_engine::record::{DiscardSink, EndReason};
 use std::fmt::Write;
 use std::fs;
@@ -40,7 +40,7 @@ fn work_grows_with_the_input_and_not_with_its_square() {
     let mut unknown = HEAD.to_owned();
     let mut in_one_line = format!("{}{{", HEAD.trim_end().to_owned() + " ");
     let mut containers = String::new();
-    let size = cases(6_000, 16_000) as usize;
+    let size = cases(6_000, 10_000) as usize;
     for i in 0..size {
         let _ = writeln!(unknown, "  u{i}: 1");
         let _ = write!(in_one_line, "u{i}: 1, ");
@@ -355,6 +355,9 @@ fn extreme_times_counts_and_orders_keep_counters_consistent() {
 /// The counters had 16 bits in an earlier version.
 #[test]
 fn a_pod_may_restart_and_a_job_try_more_than_65536_times() {
+    if !runs_long_tests() {
+        return;
+    }
     let ignore = "backoffLimit: 0, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: \
                   [1]}}]}, ";
     let ignored = small_jobset("", ignore, "restartPolicy: Never, ");

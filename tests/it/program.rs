@@ -67,7 +67,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let mut command = program(&arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = child.spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(1));
+        std::thread::sleep(Duration::from_millis(500));
         let kill = ["-s", signal, &child.id().to_string()];
         assert!(Command::new("kill").args(kill).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();

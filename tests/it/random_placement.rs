@@ -107,7 +107,7 @@ fn pool(draws: &mut Draws, like: &NodePool, name: &str) -> NodePool {
 fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
     let mut draws = Draws(7);
     let mut placed = 0_u64;
-    let jobsets = support::cases(JOBSETS / 3, JOBSETS);
+    let jobsets = support::cases(JOBSETS / 6, JOBSETS / 2);
     for _ in 0..jobsets {
         let mut scenario = scenario(&mut draws);
         let like = scenario.topology.pools[0].clone();

@@ -107,7 +107,7 @@ fn every_recording_is_equal_or_a_known_difference() {
     let known: BTreeSet<&str> = files.into_iter().collect();
     let defaults = defaults();
     let mut compared: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for File { name: file, path, text } in recordings.iter().step_by(support::cases(4, 1) as usize) {
+    for File { name: file, path, text } in recordings.iter().step_by(support::cases(8, 1) as usize) {
         let trouble = difference(&play(path, text, &defaults));
         let kind = file.split('/').next().unwrap_or("");
         let count = compared.entry(kind).or_default();
@@ -129,7 +129,7 @@ fn json_of(file: &str, text: &str, defaults: &RecordingDefaults) -> String {
     output::json(&results, &ResultTotals::from_files(&results)).to_string()
 }
 
-/// Returns the recordings of decisions, as JSON; a quick run takes every tenth.
+/// Returns the recordings of decisions, as JSON; some of them, because each is compared twice.
 fn decision_recordings() -> Vec<(String, Value)> {
     let decided = |file: File| {
         let json: Value = serde_json::from_str(&file.text).ok()?;
@@ -137,7 +137,7 @@ fn decision_recordings() -> Vec<(String, Value)> {
         ["decisions", "corner", "nodes"].contains(&kind).then_some((file.name, json))
     };
     let all = recordings().into_iter().filter_map(decided);
-    all.step_by(support::cases(10, 1) as usize).collect()
+    all.step_by(support::cases(12, 4) as usize).collect()
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn intervals_after_planned_looks_have_the_level_of_the_design() {
     assert!(looks[1..].iter().all(|look| look.level < 1.0 - 0.0075), "{looks:?}");
     let mut draws = DrawSequence::new(8, 0);
     let mut draw = |trial, i| value(&mut draws, trial, i);
-    let trials = support::cases(100, 400) as u32;
+    let trials = support::cases(60, 200) as u32;
     let near = |share: f64| (share - 0.95).abs() < binomial_error(trials);
     for probability in [0.1, 0.5] {
         let truth: f64 = -libm::log(1.0 - probability);
@@ -174,7 +174,7 @@ fn few_and_skewed_values_are_called_weak() {
 
 /// Number of searches whose answers are compared with the known one.
 fn searches() -> u32 {
-    support::cases(20, 40) as u32
+    support::cases(10, 20) as u32
 }
 
 fn row(replication: u64, value: f64) -> SampleRow {

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 /// Number of seeds, of which a quick run tries a part.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 2;
 const SEEDS_OF_A_QUICK_RUN: u64 = 1;
 
 #[test]

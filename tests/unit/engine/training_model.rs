@@ -115,7 +115,7 @@ fn check_closed_form(kinds: &[SegmentKind], work: Option<u64>, slow: u64) {
 
 #[test]
 fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
-    let step = cases(2, 1) as usize;
+    let step = cases(3, 1) as usize;
     for every in [1, 3, 10] {
         for blocking in [0, 1, 4] {
             for commit in [0, 2, 9, 25] {
