@@ -360,6 +360,10 @@ struct Progress {
     released: BTreeSet<String>,
     /// Key of the Workload of each JobSet.
     keys: Vec<Option<WorkloadKey>>,
+    /// Whether the Workloads in the queues have been tried since the last change of the usage of quota.
+    is_at_rest: bool,
+    /// Workloads that were admitted after the last submission and before the next one.
+    admitted_between: Vec<WorkloadKey>,
 }
 
 struct SubmissionTrial<'a> {
@@ -394,6 +398,7 @@ impl SubmissionTrial<'_> {
                 self.progress.keys.push(None);
                 continue;
             }
+            self.settle_before(&submitted.jobset);
             let before = (!self.is_check).then(|| self.progress.clone());
             let attempt = self.submit(submitted)?;
             let fails = !attempt.verdict.starts();
@@ -431,6 +436,34 @@ impl SubmissionTrial<'_> {
         }
         (submissions.keys, submissions.state) = (progress.keys, progress.state);
         Ok(submissions)
+    }
+
+    /// Lets Kueue try the Workloads that exist before the one of a JobSet is created. The Workload of a JobSet that is
+    /// already in the cluster waits together with the others.
+    fn settle_before(&mut self, jobset: &JobSet) {
+        let progress = &mut self.progress;
+        progress.admitted_between.clear();
+        if progress.is_at_rest || self.inputs.objects.workloads.iter().any(|w| w.is_of(jobset)) {
+            return;
+        }
+        progress.is_at_rest = true;
+        let changes =
+            |w: &Arc<Workload>| w.has_reservation() && w.is_evicted() || !w.has_reservation() && w.is_admissible();
+        if !progress.state.workloads.iter().flatten().any(changes) {
+            return;
+        }
+        let had_quota: Vec<bool> = progress.state.workloads.iter().map(|w| w.as_deref().is_some_and(holds)).collect();
+        settle(&mut progress.state);
+        for (key, workload) in progress.state.workloads.iter().enumerate() {
+            let Some(workload) = workload else { continue };
+            match (had_quota[key], holds(workload)) {
+                (false, true) => progress.admitted_between.push(key),
+                (true, false) => {
+                    progress.released.insert(format!("{}/{}", workload.namespace, workload.name));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn submit(&mut self, submitted: &SubmittedJobSet) -> Result<Attempt, CannotRun> {
@@ -473,7 +506,9 @@ impl SubmissionTrial<'_> {
             }
         }
         attempt.before = (!self.is_check).then(|| (state.clone(), key));
-        let Some(verdict) = submit(state, key) else { return Ok(attempt) };
+        let Some(mut verdict) = submit(state, key) else { return Ok(attempt) };
+        verdict.admitted_first.splice(0..0, self.progress.admitted_between.iter().copied());
+        self.progress.is_at_rest = !verdict.is_admitted();
         describe(result, state, &verdict);
         if !verdict.is_admitted() {
             return Ok(attempt);
@@ -538,7 +573,7 @@ impl SubmissionTrial<'_> {
     fn finish(&self, result: &mut JobSetVerdict, key: WorkloadKey) {
         let Some(workload) = self.progress.state.workload(key) else { return };
         let had_quota = ["Admitted", "ChecksPending", "AlreadyAdmitted"].contains(&result.verdict);
-        let has_quota = workload.has_reservation() && !workload.is_evicted();
+        let has_quota = holds(workload);
         if had_quota && !has_quota {
             (result.verdict, result.cause) = ("Preempted", Some("quota"));
             let preempted = workload.condition(ConditionType::Preempted).or(workload.condition(ConditionType::Evicted));
@@ -628,6 +663,11 @@ impl SubmissionTrial<'_> {
         result.nodes = Some(NodeFit { fits, fitting_draws: placed.fitting, draws: placed.tried, blocked });
         Ok(())
     }
+}
+
+/// Returns whether a Workload has quota and keeps it.
+fn holds(workload: &Workload) -> bool {
+    workload.has_reservation() && !workload.is_evicted()
 }
 
 fn describe(result: &mut JobSetVerdict, state: &QueueState, verdict: &AdmissionVerdict) {

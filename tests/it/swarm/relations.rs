@@ -65,7 +65,11 @@ pub fn check(case: &Case, run: &Played) -> Result<BTreeSet<String>, String> {
         if change(&mut changed.files) {
             tried.insert(name.to_owned());
             let other = play(&changed)?.ok_or_else(|| format!("rejected if {name}"))?;
-            same_records(run, &other, run.records.len()).map_err(|difference| format!("if {name}: {difference}"))?;
+            // The limit of events may stop the runs at different records: an unused ClusterQueue has events of its own.
+            let is_stopped = [run, &other].iter().any(|run| run.outcome.end_reason == EndReason::Stopped);
+            let both = run.records.len().min(other.records.len());
+            let count = if is_stopped { both } else { run.records.len() };
+            same_records(run, &other, count).map_err(|difference| format!("if {name}: {difference}"))?;
         }
     }
     if case.seed % 4 == 1 {
