@@ -19,7 +19,7 @@ use sim_kueue::verdict::{
     VerdictKind, node_changes, settle, smallest_changes, submit,
 };
 use sim_kueue::workload::conditions::whole_seconds;
-use sim_kueue::workload::jobset::{PriorityClasses, workload};
+use sim_kueue::workload::jobset::{PriorityClasses, adopted, workload};
 use sim_kueue::workload::{ConditionType, PodSetAdmission, Workload, WorkloadKey};
 use sim_policy::topology::ClusterBuilder;
 use std::cell::RefCell;
@@ -500,7 +500,9 @@ impl SubmissionTrial<'_> {
         let state = &mut self.progress.state;
         if let Some(own) = state.workload(key) {
             result.cluster_queue = state.cluster_queue(own).unwrap_or_default().to_owned();
-            if own.has_active_reservation() && !own.is_evicted() {
+            let has_quota = |w: &Arc<Workload>| w.has_active_reservation() && !w.is_evicted();
+            // A Workload that waits in the inputs may have been admitted with those before it.
+            if has_quota(own) && self.inputs.queues.workload(key).is_some_and(has_quota) {
                 (result.verdict, result.pod_sets) = ("AlreadyAdmitted", placements(own));
                 return Ok(attempt);
             }
@@ -608,6 +610,7 @@ impl SubmissionTrial<'_> {
         let existing = has_workload.then(|| in_order(objects).iter().position(|w| w.is_of(jobset))).flatten();
         let new = workload(jobset, &classes, now).map_err(|error| describe_workload_error(&error));
         if let Some(key) = existing.filter(|key| self.progress.state.workload(*key).is_some()) {
+            self.adopt(key, jobset)?;
             self.update(key, jobset, new.ok());
             return Ok(key);
         }
@@ -615,6 +618,24 @@ impl SubmissionTrial<'_> {
         let key = self.progress.state.add(new);
         self.progress.state.job_sets.insert(key, jobset.name.clone());
         Ok(key)
+    }
+
+    /// Gives a prebuilt Workload to its JobSet. One that differs from the JobSet ends and returns its quota.
+    fn adopt(&mut self, key: WorkloadKey, jobset: &JobSet) -> Result<(), String> {
+        let Some(prebuilt) = self.progress.state.workload(key).cloned() else { return Ok(()) };
+        if jobset.prebuilt_workload() != Some(&prebuilt.name) {
+            return Ok(());
+        }
+        let now = self.progress.state.now;
+        match adopted(jobset, &prebuilt) {
+            Ok(own) => self.progress.state.edit(key, |workload| *workload = own),
+            Err(error) => {
+                self.progress.state.edit(key, |workload| workload.finish_out_of_sync(now));
+                self.progress.is_at_rest = false;
+                return Err(describe_workload_error(&error));
+            }
+        }
+        Ok(())
     }
 
     /// Gives a pending Workload the pods, the queue and the priority of the JobSet, as Kueue does after a change of it.
