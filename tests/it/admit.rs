@@ -269,7 +269,8 @@ spec:
 fn a_prebuilt_workload_that_differs_from_its_jobset_ends() {
     let (queues, jobset) = STRICT.split_once("---\napiVersion: jobset").expect("queues and a JobSet");
     let jobset = format!("apiVersion: jobset{jobset}").replace("replicas: 3", "replicas: 1");
-    let named = jobset.replace("name: new, labels: {", "name: old, labels: {kueue.x-k8s.io/prebuilt-workload-name: pre, ");
+    let label = "name: old, labels: {kueue.x-k8s.io/prebuilt-workload-name: pre, ";
+    let named = jobset.replace("name: new, labels: {", label);
     let prebuilt = "apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
 metadata: {name: pre, namespace: default, uid: u, creationTimestamp: 2026-08-22T00:00:00Z}
