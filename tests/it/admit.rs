@@ -231,6 +231,69 @@ fn a_strict_queue_whose_head_tries_its_flavors_in_turn_settles_with_the_answer_o
     assert_eq!(changes(&strict)[0], "lower replicas of replicatedJob workers from 3 to 2");
 }
 
+/// A pending Workload that fits by borrowing has been tried, and is admitted, before a later JobSet exists. In a common
+/// cycle, the JobSet would be first because it does not borrow.
+#[test]
+fn workloads_in_the_queues_are_tried_before_a_new_jobset() {
+    let (queues, jobset) = STRICT.split_once("---\napiVersion: jobset").expect("queues and a JobSet");
+    let jobset = format!("apiVersion: jobset{jobset}").replace("replicas: 3", "replicas: 1");
+    let queues = queues.replace("  namespaceSelector", "  cohortName: lab\n  namespaceSelector");
+    assert_eq!(verdict(&queues, &jobset).verdict, "Admitted");
+    let waiting = "apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: borrower}
+spec:
+  cohortName: lab
+  namespaceSelector: {}
+  resourceGroups:
+  - {coveredResources: [e.com/a], flavors: [{name: f2, resources: [{name: e.com/a, nominalQuota: 0}]}]}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: b}, spec: {clusterQueue: borrower}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: waiting, namespace: default, uid: u, creationTimestamp: 2026-08-22T00:00:00Z}
+spec:
+  queueName: b
+  podSets:
+  - {name: w, count: 2, template: {spec: {containers: [{name: m, image: x, resources: {requests: {e.com/a: 4}}}]}}}
+";
+    let later = verdict(&format!("{queues}---\n{waiting}"), &jobset);
+    assert_eq!((later.verdict, later.reason.as_str()), ("Pending", "WaitingForQuota"), "{later:?}");
+    assert_eq!(later.admitted_first.iter().map(|w| w.name.as_str()).collect::<Vec<_>>(), ["waiting"]);
+    assert!(changes(&later).contains(&"wait for the end of Workload default/waiting".to_owned()), "{later:?}");
+}
+
+/// Kueue ends a prebuilt Workload that differs from its JobSet, so that others get its quota.
+#[test]
+fn a_prebuilt_workload_that_differs_from_its_jobset_ends() {
+    let (queues, jobset) = STRICT.split_once("---\napiVersion: jobset").expect("queues and a JobSet");
+    let jobset = format!("apiVersion: jobset{jobset}").replace("replicas: 3", "replicas: 1");
+    let label = "name: old, labels: {kueue.x-k8s.io/prebuilt-workload-name: pre, ";
+    let named = jobset.replace("name: new, labels: {", label);
+    let prebuilt = "apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: pre, namespace: default, uid: u, creationTimestamp: 2026-08-22T00:00:00Z}
+spec:
+  queueName: q
+  podSets:
+  - {name: w, count: 2, template: {spec: {containers: [{name: m, image: x, resources: {requests: {e.com/a: 4}}}]}}}
+status:
+  admission:
+    clusterQueue: c
+    podSetAssignments: [{name: w, count: 2, flavors: {e.com/a: f2}, resourceUsage: {e.com/a: 8}}]
+  conditions:
+  - {type: QuotaReserved, status: 'True', reason: QuotaReserved, message: m, lastTransitionTime: 2026-08-22T00:01:00Z}
+  - {type: Admitted, status: 'True', reason: Admitted, message: m, lastTransitionTime: 2026-08-22T00:01:00Z}
+";
+    let dump = format!("{queues}---\n{prebuilt}");
+    assert_eq!(verdict(&dump, &jobset).verdict, "Pending");
+    let both = report(&dump, &format!("{named}---\n{jobset}"), None).job_sets;
+    let verdicts: Vec<&str> = both.iter().map(|verdict| verdict.verdict).collect();
+    assert_eq!(verdicts, ["Pending", "Admitted"], "{both:?}");
+    assert!(both[0].message.contains("the prebuilt Workload pre is out of sync with it"), "{both:?}");
+}
+
 /// Ten racks of 18 nodes with four GPUs, and two queues whose pods are placed by topology.
 fn in_racks(jobsets: &[String]) -> AdmissionReport {
     let nodes = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: racks}\npools:\n  - {name: \

@@ -677,6 +677,10 @@ impl TwoJobSets<'_> {
         let outcome = simulation.run(1, 0, &mut sink);
         let names = simulation.names();
         let text = |record: &SimulationRecord| match record.body {
+            Body::ExistingCondition { workload, kind, status, reason, .. } => {
+                let name = names.text(workload).trim_start_matches("default/");
+                Some(format!("{name} {}={status} {}", kind.as_str(), names.text(reason)))
+            }
             Body::WorkloadCondition { jobset, kind, status, reason, .. } => {
                 Some(format!("{} {}={status} {}", names.jobset(jobset), kind.as_str(), names.text(reason)))
             }
@@ -841,6 +845,8 @@ fn a_jobset_waits_in_the_place_of_its_prebuilt_workload() {
         assert!(!texts.iter().any(|text| text.starts_with("later CreatedWorkload")), "{}", texts.join("\n"));
         let blocked = outcome.blocked.join("\n");
         assert_eq!(blocked.contains("the prebuilt Workload pre is out of sync"), !is_equal, "{blocked}");
+        let ended = "pre Finished=true OutOfSync";
+        assert_eq!(texts.iter().any(|text| text == ended), !is_equal, "{}", texts.join("\n"));
     }
 }
 

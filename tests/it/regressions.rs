@@ -265,6 +265,11 @@ fn permanently_blocked_jobsets_have_a_reason() {
         blocked_explanations("", &spec(&none)),
         ["JobSet a never completes: its Jobs have parallelism 0, and so no pod"]
     );
+    let beside = none + &workers(1, 1, "", &pod).replace("name: w", "name: z");
+    assert_eq!(
+        blocked_explanations("containers: [{runFor: 60s}]", &spec(&beside)),
+        ["JobSet a is not finished: Job a-w-0 never completes: it has parallelism 0, and so no pod"]
+    );
     let one_by_one = workers(1, 3, "", &pod).replace("parallelism: 3", "parallelism: 1");
     let exclusive = format!(
         "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\n{}",

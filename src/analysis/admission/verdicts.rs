@@ -19,7 +19,7 @@ use sim_kueue::verdict::{
     VerdictKind, node_changes, settle, smallest_changes, submit,
 };
 use sim_kueue::workload::conditions::whole_seconds;
-use sim_kueue::workload::jobset::{PriorityClasses, workload};
+use sim_kueue::workload::jobset::{PriorityClasses, adopted, workload};
 use sim_kueue::workload::{ConditionType, PodSetAdmission, Workload, WorkloadKey};
 use sim_policy::topology::ClusterBuilder;
 use std::cell::RefCell;
@@ -360,6 +360,10 @@ struct Progress {
     released: BTreeSet<String>,
     /// Key of the Workload of each JobSet.
     keys: Vec<Option<WorkloadKey>>,
+    /// Whether the Workloads in the queues have been tried since the last change of the usage of quota.
+    is_at_rest: bool,
+    /// Workloads that were admitted after the last submission and before the next one.
+    admitted_between: Vec<WorkloadKey>,
 }
 
 struct SubmissionTrial<'a> {
@@ -394,6 +398,7 @@ impl SubmissionTrial<'_> {
                 self.progress.keys.push(None);
                 continue;
             }
+            self.settle_before(&submitted.jobset);
             let before = (!self.is_check).then(|| self.progress.clone());
             let attempt = self.submit(submitted)?;
             let fails = !attempt.verdict.starts();
@@ -433,6 +438,34 @@ impl SubmissionTrial<'_> {
         Ok(submissions)
     }
 
+    /// Lets Kueue try the Workloads that exist before the one of a JobSet is created. The Workload of a JobSet that is
+    /// already in the cluster waits together with the others.
+    fn settle_before(&mut self, jobset: &JobSet) {
+        let progress = &mut self.progress;
+        progress.admitted_between.clear();
+        if progress.is_at_rest || self.inputs.objects.workloads.iter().any(|w| w.is_of(jobset)) {
+            return;
+        }
+        progress.is_at_rest = true;
+        let changes =
+            |w: &Arc<Workload>| w.has_reservation() && w.is_evicted() || !w.has_reservation() && w.is_admissible();
+        if !progress.state.workloads.iter().flatten().any(changes) {
+            return;
+        }
+        let had_quota: Vec<bool> = progress.state.workloads.iter().map(|w| w.as_deref().is_some_and(holds)).collect();
+        settle(&mut progress.state);
+        for (key, workload) in progress.state.workloads.iter().enumerate() {
+            let Some(workload) = workload else { continue };
+            match (had_quota[key], holds(workload)) {
+                (false, true) => progress.admitted_between.push(key),
+                (true, false) => {
+                    progress.released.insert(format!("{}/{}", workload.namespace, workload.name));
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn submit(&mut self, submitted: &SubmittedJobSet) -> Result<Attempt, CannotRun> {
         let (jobset, objects) = (&submitted.jobset, &self.inputs.objects);
         let mut attempt = Attempt::default();
@@ -467,13 +500,17 @@ impl SubmissionTrial<'_> {
         let state = &mut self.progress.state;
         if let Some(own) = state.workload(key) {
             result.cluster_queue = state.cluster_queue(own).unwrap_or_default().to_owned();
-            if own.has_active_reservation() && !own.is_evicted() {
+            let has_quota = |w: &Arc<Workload>| w.has_active_reservation() && !w.is_evicted();
+            // A Workload that waits in the inputs may have been admitted with those before it.
+            if has_quota(own) && self.inputs.queues.workload(key).is_some_and(has_quota) {
                 (result.verdict, result.pod_sets) = ("AlreadyAdmitted", placements(own));
                 return Ok(attempt);
             }
         }
         attempt.before = (!self.is_check).then(|| (state.clone(), key));
-        let Some(verdict) = submit(state, key) else { return Ok(attempt) };
+        let Some(mut verdict) = submit(state, key) else { return Ok(attempt) };
+        verdict.admitted_first.splice(0..0, self.progress.admitted_between.iter().copied());
+        self.progress.is_at_rest = !verdict.is_admitted();
         describe(result, state, &verdict);
         if !verdict.is_admitted() {
             return Ok(attempt);
@@ -538,7 +575,7 @@ impl SubmissionTrial<'_> {
     fn finish(&self, result: &mut JobSetVerdict, key: WorkloadKey) {
         let Some(workload) = self.progress.state.workload(key) else { return };
         let had_quota = ["Admitted", "ChecksPending", "AlreadyAdmitted"].contains(&result.verdict);
-        let has_quota = workload.has_reservation() && !workload.is_evicted();
+        let has_quota = holds(workload);
         if had_quota && !has_quota {
             (result.verdict, result.cause) = ("Preempted", Some("quota"));
             let preempted = workload.condition(ConditionType::Preempted).or(workload.condition(ConditionType::Evicted));
@@ -573,6 +610,7 @@ impl SubmissionTrial<'_> {
         let existing = has_workload.then(|| in_order(objects).iter().position(|w| w.is_of(jobset))).flatten();
         let new = workload(jobset, &classes, now).map_err(|error| describe_workload_error(&error));
         if let Some(key) = existing.filter(|key| self.progress.state.workload(*key).is_some()) {
+            self.adopt(key, jobset)?;
             self.update(key, jobset, new.ok());
             return Ok(key);
         }
@@ -580,6 +618,24 @@ impl SubmissionTrial<'_> {
         let key = self.progress.state.add(new);
         self.progress.state.job_sets.insert(key, jobset.name.clone());
         Ok(key)
+    }
+
+    /// Gives a prebuilt Workload to its JobSet. One that differs from the JobSet ends and returns its quota.
+    fn adopt(&mut self, key: WorkloadKey, jobset: &JobSet) -> Result<(), String> {
+        let Some(prebuilt) = self.progress.state.workload(key).cloned() else { return Ok(()) };
+        if jobset.prebuilt_workload() != Some(&prebuilt.name) {
+            return Ok(());
+        }
+        let now = self.progress.state.now;
+        match adopted(jobset, &prebuilt) {
+            Ok(own) => self.progress.state.edit(key, |workload| *workload = own),
+            Err(error) => {
+                self.progress.state.edit(key, |workload| workload.finish_out_of_sync(now));
+                self.progress.is_at_rest = false;
+                return Err(describe_workload_error(&error));
+            }
+        }
+        Ok(())
     }
 
     /// Gives a pending Workload the pods, the queue and the priority of the JobSet, as Kueue does after a change of it.
@@ -628,6 +684,11 @@ impl SubmissionTrial<'_> {
         result.nodes = Some(NodeFit { fits, fitting_draws: placed.fitting, draws: placed.tried, blocked });
         Ok(())
     }
+}
+
+/// Returns whether a Workload has quota and keeps it.
+fn holds(workload: &Workload) -> bool {
+    workload.has_reservation() && !workload.is_evicted()
 }
 
 fn describe(result: &mut JobSetVerdict, state: &QueueState, verdict: &AdmissionVerdict) {

@@ -58,6 +58,17 @@ impl Diagnosis<'_, '_> {
         })
     }
 
+    /// C-10: a Job that needs completions but has no pods never completes.
+    pub(super) fn without_pods_reason(&self, jobset: JobSetId) -> Option<String> {
+        let store = &self.ctx.store;
+        let specs = &store.jobsets[jobset.ix()].spec.spec.replicated_jobs;
+        let job = store.jobs_of(jobset).find(|job| {
+            let j = &store.jobs[job.ix()];
+            j.exists && !j.status.is_finished() && specs[j.rj as usize].template.pods() == 0
+        })?;
+        Some(format!("Job {} never completes: it has parallelism 0, and so no pod", store.names.job(job)))
+    }
+
     pub(super) fn failing_passes_reason(&self, jobset: JobSetId) -> Option<String> {
         let manager = &self.components.jobset_manager;
         let times = manager.errors(jobset);

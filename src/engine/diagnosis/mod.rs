@@ -196,6 +196,7 @@ impl Diagnosis<'_, '_> {
             .or_else(|| self.unmanaged_reason(jobset))
             .or_else(|| self.suspended_reason(jobset))
             .or_else(|| self.failed_index_reason(jobset))
+            .or_else(|| self.without_pods_reason(jobset))
             .or_else(|| self.failing_passes_reason(jobset))
             .map_or_else(|| RUN_ENDED.to_owned(), |why| self.with_run_end(why))
     }

@@ -175,6 +175,19 @@ impl KueueController {
         }
     }
 
+    /// Ends the prebuilt Workload of a JobSet that differs from it, which returns its quota.
+    pub(super) fn finish_out_of_sync(&mut self, ctx: &mut EngineContext<'_>, objects: &KueueObjects, jobset: &JobSet) {
+        let is_own = |row: &ExistingRow| row.is_reserved && !row.is_gone && objects.workloads[row.stored].is_of(jobset);
+        let Some(index) = self.existing.rows.iter().position(is_own) else { return };
+        let mut ended = (*self.existing.rows[index].workload).clone();
+        if ended.is_finished() {
+            return;
+        }
+        ended.finish_out_of_sync(self.time(ctx));
+        self.store_existing(ctx, index, ended);
+        self.queues_changed(ctx);
+    }
+
     /// Applies a change that a scheduling cycle requests. Returns whether the Workload changed.
     pub(super) fn change_existing(&mut self, ctx: &mut EngineContext<'_>, index: usize, patch: &Patch) -> bool {
         let old = self.existing.rows[index].workload.clone();

@@ -161,7 +161,13 @@ impl KueueController {
                 row.original = row.spec.clone();
                 self.send(ctx, jobset, Write::Create(Box::new(new)));
             }
-            Err(error) => self.report_error(ctx, jobset, &error, CREATION),
+            Err(error) => {
+                if let WorkloadError::PrebuiltWorkloadOutOfSync { .. } = &error {
+                    let spec = self.rows[jobset.ix()].spec.clone();
+                    self.finish_out_of_sync(ctx, objects, &spec);
+                }
+                self.report_error(ctx, jobset, &error, CREATION);
+            }
         }
     }
 
@@ -348,7 +354,7 @@ fn describe_step_error(error: &WorkloadError, step: &str) -> String {
             )
         }
         WorkloadError::PrebuiltWorkloadOutOfSync { name } => {
-            format!("the prebuilt Workload {name} is out of sync with it: the pod sets differ")
+            format!("the prebuilt Workload {name} is out of sync with it: the pod sets or the execution times differ")
         }
     };
     format!("Kueue {step}: {why}")

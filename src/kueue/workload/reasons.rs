@@ -33,6 +33,7 @@ pub const RECOVERED: &str = "Recovered";
 
 pub const SUCCEEDED: &str = "Succeeded";
 pub const FAILED: &str = "Failed";
+pub const OUT_OF_SYNC: &str = "OutOfSync";
 pub const OWNER_NOT_FOUND: &str = "OwnerNotFound";
 
 pub const IN_CLUSTER_QUEUE: &str = "InClusterQueue";

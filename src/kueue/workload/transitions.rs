@@ -55,6 +55,12 @@ impl Workload {
         self.status.unhealthy_nodes.clear();
     }
 
+    /// Ends a prebuilt Workload that differs from its JobSet (`ensurePrebuiltWorkloadInSync`).
+    pub fn finish_out_of_sync(&mut self, now: SimTime) {
+        let message = "The prebuilt workload is out of sync with its user job";
+        self.status.set(ConditionType::Finished, true, reasons::OUT_OF_SYNC, message, now);
+    }
+
     /// Evicts the Workload to make room for another one.
     pub fn preempt(&mut self, reason: &str, message: &str, now: SimTime) {
         self.status.set(ConditionType::Preempted, true, reason, message, now);

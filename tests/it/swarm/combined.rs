@@ -35,10 +35,14 @@ fn combined_cases_keep_all_invariants_and_relations() {
 }
 
 /// A pod that failed without a node stayed in the scheduling queue (1659, 1843), a node that the scheduler did not know
-/// yet was taken for an error (1827), and faults were compared by numbers that depend on the time limit (585, 893).
+/// yet was taken for an error (1827), and faults were compared by numbers that depend on the time limit (585, 893). The
+/// last record before the limit of events depends on events without records (990). `admit` tried a JobSet together with
+/// Workloads that were in the queues before it (1602), ignored that a prebuilt Workload was out of sync (2128), and was
+/// compared with a run of pods that it does not know (2734). A Job without pods blocked a JobSet, and no reason was
+/// reported (4019).
 #[test]
 fn cases_that_once_failed_pass() {
-    for seed in [585, 893, 1659, 1827, 1843] {
+    for seed in [585, 893, 990, 1602, 1659, 1827, 1843, 2128, 2734, 4019] {
         run_seed(seed, false).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
 }

@@ -65,7 +65,11 @@ pub fn check(case: &Case, run: &Played) -> Result<BTreeSet<String>, String> {
         if change(&mut changed.files) {
             tried.insert(name.to_owned());
             let other = play(&changed)?.ok_or_else(|| format!("rejected if {name}"))?;
-            same_records(run, &other, run.records.len()).map_err(|difference| format!("if {name}: {difference}"))?;
+            // The limit of events may stop the runs at different records: an unused ClusterQueue has events of its own.
+            let is_stopped = [run, &other].iter().any(|run| run.outcome.end_reason == EndReason::Stopped);
+            let both = run.records.len().min(other.records.len());
+            let count = if is_stopped { both } else { run.records.len() };
+            same_records(run, &other, count).map_err(|difference| format!("if {name}: {difference}"))?;
         }
     }
     if case.seed % 4 == 1 {
@@ -355,6 +359,24 @@ fn described(verdict: &JobSetVerdict) -> String {
     format!("JobSet {name} is {verdict} ({cause:?}) {reason}: {message}")
 }
 
+/// Removes the objects with pods beside the submitted JobSets. `admit` knows other pods only from their nodes.
+fn remove_other_pods(files: &mut Files) {
+    let has_pods = |object: &Value| ["JobSet", "Job", "Pod"].iter().any(|kind| object["kind"] == *kind);
+    let mut emptied = Vec::new();
+    for (name, content) in files.iter_mut() {
+        for key in ["objects", "items"] {
+            let Some(objects) = content.get_mut(key).and_then(Value::as_array_mut) else { continue };
+            objects.retain(|object| !has_pods(object));
+            if objects.is_empty() {
+                emptied.push(name.clone());
+            }
+        }
+    }
+    if let Some(objects) = files[0].1["objects"].as_array_mut() {
+        objects.retain(|object| !emptied.iter().any(|name| object["manifest"] == name.as_str()));
+    }
+}
+
 /// Removes everything that happens after the submissions. Returns false without objects of Kueue.
 fn make_quiet(files: &mut Files) -> bool {
     let Some(objects) = kueue_objects(files) else { return false };
@@ -381,6 +403,8 @@ fn make_quiet(files: &mut Files) -> bool {
             fields.remove(key);
         }
     }
+    remove_other_pods(files);
+    let scenario = &mut files[0].1;
     let mut entries = scenario["jobSets"].as_array_mut().into_iter().flatten();
     let mut submissions = 0;
     for entry in entries.by_ref() {
