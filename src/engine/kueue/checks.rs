@@ -5,7 +5,7 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
-use sim_base::random::StreamPurpose;
+use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{JobSetId, SimTime};
 use sim_kueue::workload::CheckStatus;
 
@@ -24,9 +24,15 @@ impl KueueController {
             let Some(position) = position.filter(|at| !row.check_reports.contains_key(&(*at as u32))) else { continue };
             let Some(outcome) = &objects.admission_checks[position].outcome else { continue };
             let (check, about) = (position as u32, TicketSubject::JobSet(jobset));
-            let nth =
-                row.check_reported.get(&check).copied().unwrap_or(0) * objects.admission_checks.len() as u32 + check;
-            let after = ctx.draw(StreamPurpose::AdmissionCheck, about, nth, &outcome.after);
+            let occurrence = row.check_reported.get(&check).copied().unwrap_or(0);
+            // By name, because other checks may be added to the inputs.
+            let entity = StreamKey::from_text(&format!(
+                "{}/{} {}",
+                workload.namespace, workload.name, objects.admission_checks[position].name
+            ));
+            let purpose = StreamPurpose::AdmissionCheck;
+            let draw = UniformDraw { purpose, entity, occurrence, substream: 0 };
+            let after = ctx.draws.sample_once(draw, &outcome.after);
             row.check_reports.insert(check, ctx.now + after);
             ctx.schedule_after(after, TicketWait::Deadline, about, SimulationEvent::KueueCheckDue { jobset, check });
         }

@@ -119,7 +119,7 @@ fn check_prefix(case: &Case, run: &Played) -> Result<(), String> {
     let limit = (run.outcome.end.0 / 2_000_000).max(submissions.max().unwrap_or(0) + 1);
     scenario["stop"]["at"] = json!(format!("{limit}ms"));
     for fault in scenario["faults"].as_array_mut().into_iter().flatten() {
-        if milliseconds(fault, "at").is_some_and(|at| at >= limit) {
+        if milliseconds(fault, "at").is_some_and(|at| at > limit) {
             fault["afterReady"] = json!("9000h");
             fault.as_object_mut().map(|fields| fields.remove("at"));
         }
