@@ -374,3 +374,29 @@ fn where_a_leader_chooses_its_domain_the_share_of_placements_that_fit_is_given()
     let cordon = "cordon the other 3 nodes of rack=broken0, and cordon the other 3 nodes of rack=broken1";
     assert!(changes(&own).contains(&cordon.to_owned()), "{:?}", changes(&own));
 }
+
+/// Kueue assigns racks of three nodes, not nodes. Of two Jobs with two pods each, the second one gets both racks.
+#[test]
+fn assigned_domains_of_several_nodes_are_checked_against_exclusive_placement() {
+    let nodes = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: racks}\npools:\n  - {name: \
+                 'n-{pool}-{node}', count: 2, nodesPerIsland: 3, labels: {pool: gpu, block: b0, rack: 'r{pool}'}, \
+                 accelerator: example.com/gpu, allocatable: {cpu: 8, example.com/gpu: 4}}\n";
+    let queues = RACKS.split("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload").next().unwrap_or_default();
+    let queues = queues
+        .replace("{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}", "{nodeLabel: block}, {nodeLabel: rack}");
+    let exclusive = "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}, labels:";
+    let slices = "podset-slice-required-topology: rack with podset-slice-size: 2 in replicatedJob w";
+    for (annotations, change) in [
+        ("", format!("set {slices}")),
+        ("kueue.x-k8s.io/podset-preferred-topology: rack", format!("replace podset-preferred-topology by {slices}")),
+    ] {
+        let topology = read_topology(&source("racks", nodes)).unwrap_or_else(|e| panic!("{e}"));
+        let mine = rack_job("mine", (2, 2), annotations).replace("labels:", exclusive);
+        let own = report(&queues, &mine, Some(topology)).job_sets.remove(0);
+        assert_eq!((own.verdict, own.cause), ("Admitted", Some("node")), "{own:?}");
+        let blocked = own.nodes.clone().expect("nodes were examined").blocked;
+        let sentence = "Kueue assigns the pods of Job mine-w-1 to several domains of rack, such as r0 and r1";
+        assert!(blocked.iter().any(|reason| reason.starts_with(sentence)), "{blocked:?}");
+        assert!(changes(&own).contains(&change), "{:?}", changes(&own));
+    }
+}

@@ -391,6 +391,17 @@ fn the_conclusion_is_about_the_requested_metric_and_states_the_number_of_pairs()
     assert!(wrong.contains("unknown strategy \"foo\""), "{wrong}");
 }
 
+/// The text states why no variant is ranked; the JSON output has the pairs.
+#[test]
+fn variants_with_different_time_limits_are_named_in_every_format() {
+    let limits = [SCENARIO, "--set", "stop.at=4m", "--variant", "short: stop.at=2m", "--seeds", "2"];
+    let all = json(&limits);
+    let names: Vec<&str> = all["variants"].as_array().unwrap().iter().map(|v| v["name"].as_str().unwrap()).collect();
+    assert_eq!(all["unequalTimes"], serde_json::json!([names]), "{all}");
+    let equal = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "2"]);
+    assert_eq!(equal.get("unequalTimes"), None);
+}
+
 /// Two equal laws with all differences due to chance.
 #[test]
 fn an_inconclusive_difference_asks_for_no_more_replications() {

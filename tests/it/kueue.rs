@@ -1175,13 +1175,14 @@ fn a_jobset_that_lost_its_queue_while_suspended_is_reported() {
 
 #[test]
 fn pods_with_the_topology_of_a_dynamic_slice_are_refused_in_a_queue() {
-    let later = four_pods("later", IN_QUEUE, "").replacen(
-        "template: {spec",
-        "template: {metadata: {annotations: {cloud.google.com/gke-tpu-slice-topology: 4x4x4}}, spec",
-        1,
-    );
-    let error = TwoJobSets::default().play_manifest(&later).expect_err("a refusal");
-    assert!(error.contains("GKE dynamic slicing is not modelled with Kueue"), "{error}");
+    for list in ["annotation", "label"] {
+        let metadata =
+            format!("template: {{metadata: {{{list}s: {{cloud.google.com/gke-tpu-slice-topology: 4x4x4}}}}, spec");
+        let later = four_pods("later", IN_QUEUE, "").replacen("template: {spec", &metadata, 1);
+        let error = TwoJobSets::default().play_manifest(&later).expect_err("a refusal");
+        let refusal = format!("GKE dynamic slicing is not modelled with Kueue: {list} cloud.google.com");
+        assert!(error.contains(&refusal) && error.contains(&format!("remove the {list}")), "{error}");
+    }
 }
 
 /// The rules are in `pkg/kubelet/lifecycle/predicate.go`.

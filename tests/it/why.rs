@@ -332,7 +332,7 @@ fn phases_of_the_path_are_those_of_run_in_every_restart_of_every_scenario() {
             seen += 1;
         }
     }
-    assert!(seen > 20, "{seen} restarts are too few");
+    assert!(seen > support::cases(7, 20), "{seen} restarts are too few");
 }
 
 #[test]
@@ -463,4 +463,78 @@ fn a_pod_cannot_be_given_with_a_jobset_but_the_number_of_its_restart() {
     assert!(text.contains("cause: Kueue evicted the JobSet (Preempted)"), "{text}");
     let (code, text) = explained(["--restart", "2"]);
     assert!(code == Some(2), "{text}");
+}
+
+/// The wait of the preempted JobSet for its quota is most of the restart; it was tried in runs to the end.
+#[test]
+fn a_wait_for_quota_within_a_restart_has_the_changes_that_halve_it() {
+    let why = explained("kueue", &WhyRequest::default());
+    assert!(why.subject.ended && why.subject.kind == "restart", "{:?}", why.subject);
+    let admission = why.admission.expect("the restart waits for quota");
+    assert!((120.0..130.0).contains(&(admission.until - admission.from)), "{admission:?}");
+    assert_eq!((admission.pending.cause, admission.pending.reason.as_str()), ("quota", "WaitingForQuota"));
+    let changes: Vec<String> = admission.pending.smallest_changes.iter().map(|row| row.sentence()).collect();
+    let raise = "raise nominalQuota of example.com/accelerator in flavor zone-a of ClusterQueue research by 32";
+    assert!(changes.iter().any(|change| change == raise), "{changes:?}");
+    assert!(changes.iter().all(|change| !change.contains("wait for the end")), "{changes:?}");
+    let text = fs::read_to_string(root().join("scenarios/kueue.yaml")).unwrap();
+    let loader = |name: &str| {
+        let text = fs::read_to_string(root().join("scenarios").join(name)).unwrap();
+        Ok(text.replace("nominalQuota: 64", "nominalQuota: 96"))
+    };
+    let source = SourceText { file: "scenario.yaml".to_owned(), text };
+    let loaded = sim_inputs::parse_scenario(&source, &[], &loader).unwrap_or_else(|e| panic!("{e}"));
+    assert!(restarts(&loaded).is_empty(), "with this quota nothing is preempted");
+}
+
+/// Which rack a leader chooses is a draw: a change that only leads to another draw is not listed.
+#[test]
+fn changes_are_repeated_in_other_placements_if_the_placement_is_a_draw() {
+    let jobset = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 2, completions: 2")
+        .replace("name: a}", "name: a, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}")
+        .replace("  - name: w\n", "  - name: w\n    replicas: 2\n");
+    let racks = RACKS.replace("controlPlane: {kubeScheduler: {ties: InOrder}}\n", "");
+    let waits = (1..20).map(|seed| {
+        let request = WhyRequest { seed: Some(seed), ..path_only() };
+        (seed, explain_texts(&racks, &jobset, &request).subject.total().seconds())
+    });
+    let (seed, _) = waits.into_iter().find(|(_, total)| *total > 3600.0).expect("a leader in the broken rack");
+    let why = explain_texts(&racks, &jobset, &WhyRequest { seed: Some(seed), ..WhyRequest::default() });
+    let shares: Vec<_> = why.what_if.iter().map(|w| (w.setting.lever.as_str(), w.draws)).collect();
+    let share_of = |name: &str| shares.iter().find(|(lever, _)| *lever == name).map(|(_, share)| *share);
+    let repeated = shares.iter().filter_map(|(_, share)| *share);
+    assert!(repeated.clone().all(|share| share.with_change > share.unchanged), "{shares:?}");
+    let spare = share_of("spare node in each domain").flatten().expect("a share");
+    assert!(spare.with_change == spare.draws && spare.unchanged < spare.draws / 2, "{shares:?}");
+    // It names the rack that is broken in this placement.
+    assert_eq!(share_of("cordon of incomplete domains"), Some(None), "{shares:?}");
+}
+
+/// The removal of the label cannot end the wait, at whatever time it is done.
+#[test]
+fn a_jobset_without_its_queue_label_gets_it_back() {
+    let removed = "[{at: 70s, patch: {kind: JobSet, name: train, merge: {metadata: {labels: \
+                   {kueue.x-k8s.io/queue-name: null}}}}}]";
+    let load =
+        |more: &[OverrideSetter]| load("kueue", &[&[("faults".to_owned(), removed.to_owned())][..], more].concat());
+    let why = why::explain(&load, &WhyRequest::default()).unwrap_or_else(|e| panic!("{e}"));
+    let (change, _) = why.blocked.expect("Kueue ignores it").change.expect("a change");
+    assert_eq!(change.lever, "queue label of the JobSet");
+    let tried = why.what_if.iter().map(|w| &w.setting).chain(why.no_help.iter().map(|(setting, _)| setting));
+    assert!(tried.clone().all(|setting| setting.lever != "earlier scripted action"));
+    assert!(load(&change.sets).is_ok());
+}
+
+/// One of four pods has no node until the end of the run: three become ready, four are created.
+#[test]
+fn the_number_of_created_pods_includes_those_that_never_start() {
+    let scenario = DEAD.replace("nodesPerIsland: 6", "nodesPerIsland: 4").replace("crashNode", "deleteNode");
+    let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
+    let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario };
+    let loaded = sim_inputs::parse_scenario(&source, &[], &|_: &str| Ok(pods.clone())).unwrap();
+    let all = restarts(&loaded);
+    let [restart] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!((restart.pods, restart.created), (3, 4));
+    let texts = restart.spans().iter().map(|span| restart.describe_step(span.step)).collect::<Vec<_>>();
+    assert!(texts.contains(&"Job controller creates 4 pods".to_owned()), "{texts:?}");
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
 use sim_api::spec::kueue::KueueObjects;
-use sim_api::spec::{NamedNode, NodeNumbers, NodePool, ScenarioSpec, TaintEffect, TaintSpec, TopologySpec};
+use sim_api::spec::{
+    NamedNode, NodeNumbers, NodePool, ReplicatedJob, ScenarioSpec, TaintEffect, TaintSpec, TopologySpec,
+};
 use sim_kueue::tas::{LevelRequest, TasNode};
 use sim_kueue::verdict::{NEW_CLASS, QueueChange};
 use sim_kueue::workload::topology::annotations;
@@ -101,7 +103,7 @@ fn edit_object(change: &QueueChange, object: &mut Value) -> bool {
             remove_levels(template);
             template["metadata"]["annotations"][key] = json!(value);
         }),
-        QueueChange::Slices { pod_set, level, size } => edit_template(object, pod_set, |template| {
+        QueueChange::Slices { pod_set, level, size, .. } => edit_template(object, pod_set, |template| {
             remove_levels(template);
             let list = &mut template["metadata"]["annotations"];
             list[annotations::SLICE_REQUIRED] = json!(level);
@@ -111,12 +113,22 @@ fn edit_object(change: &QueueChange, object: &mut Value) -> bool {
     }
 }
 
+/// Annotations that request a level for a pod set; at most one is set.
+const LEVELS: [&str; 3] = [annotations::REQUIRED, annotations::PREFERRED, annotations::UNCONSTRAINED];
+
 fn remove_levels(template: &mut Value) {
     if let Some(list) = template["metadata"]["annotations"].as_object_mut() {
-        for key in [annotations::REQUIRED, annotations::PREFERRED, annotations::UNCONSTRAINED] {
+        for key in LEVELS {
             list.remove(key);
         }
     }
+}
+
+/// Returns the annotation that requests a level for the pods of a replicatedJob, without its prefix.
+pub(super) fn level_annotation(job: &ReplicatedJob) -> Option<String> {
+    let list = &job.template.template.annotations;
+    let key = LEVELS.into_iter().find(|key| list.contains_key(*key))?;
+    Some(key.rsplit('/').next().unwrap_or(key).to_owned())
 }
 
 fn edit_job(object: &mut Value, name: &str, edit: impl Fn(&mut Value)) -> bool {

@@ -7,7 +7,7 @@
 #![deny(missing_docs)]
 
 pub(crate) mod inputs;
-mod placement;
+pub(crate) mod placement;
 pub mod queue_state;
 pub mod report;
 mod verdicts;

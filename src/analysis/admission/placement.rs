@@ -7,11 +7,12 @@ use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SchedulerTies, SubmittedJobSet};
 use sim_base::NodeId;
 use sim_engine::CannotRun;
-use sim_kueue::tas::TasNode;
+use sim_kueue::tas::{TasNode, TopologyAssignment};
 use sim_kueue::verdict::{NodeDomain, QueueChange};
 use sim_kueue::workload::Workload;
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Scheduling gate of pods that wait for the domain of their topology assignment.
@@ -32,7 +33,7 @@ pub(super) fn place(scenario: &ScenarioSpec, stops_at_failure: bool) -> Result<P
 
 /// Returns whether the scheduler's choice among equal nodes can decide whether all pods fit. It cannot if all pods are
 /// equal and do not depend on each other.
-fn is_drawn(scenario: &ScenarioSpec) -> bool {
+pub(crate) fn is_drawn(scenario: &ScenarioSpec) -> bool {
     let jobsets = || scenario.jobsets.iter().map(|submitted| &submitted.jobset);
     let mut specs = jobsets().flat_map(|jobset| &jobset.spec.replicated_jobs).map(|rj| &rj.template.template.spec);
     let first = specs.clone().next();
@@ -66,7 +67,7 @@ pub(super) fn partial_domains(jobset: &JobSet, cluster: &ClusterBuilder) -> Vec<
     changes
 }
 
-/// A Job whose pods have nodes by a topology assignment.
+/// A Job whose pods have domains by a topology assignment.
 #[derive(Clone, Debug)]
 pub(super) struct AssignedJob {
     /// Namespace and name of the JobSet.
@@ -74,38 +75,71 @@ pub(super) struct AssignedJob {
     name: String,
     /// Topology key of exclusive placement.
     key: Option<String>,
-    nodes: Vec<NodeId>,
-    /// The first node whose labels or taints reject the pods.
-    rejected: Option<NodeId>,
+    /// The domain of each pod.
+    places: Vec<Arc<AssignedPlace>>,
+    /// The first domain whose nodes all have labels or taints that reject the pods.
+    rejected: Option<Arc<AssignedPlace>>,
 }
 
-/// Returns the Jobs of an admitted JobSet whose pods Kueue assigns to single nodes. The pods get the domains in the
-/// order of their ranks (`pkg/controller/tas/topology_ungater.go`).
+/// A domain of the lowest level of a topology: a node, or a group of nodes of which the scheduler chooses one for each
+/// pod.
+#[derive(Debug)]
+struct AssignedPlace {
+    /// `node n-1` or `domain r1`.
+    name: String,
+    nodes: Vec<NodeId>,
+}
+
+/// Returns the Jobs of an admitted JobSet whose pods Kueue assigns to domains. The pods get the domains in the order of
+/// their ranks (`pkg/controller/tas/topology_ungater.go`).
 pub(super) fn assigned_jobs(jobset: &JobSet, workload: &Workload, cluster: &ClusterBuilder) -> Vec<AssignedJob> {
     let mut jobs = Vec::new();
     let pod_sets = workload.status.admission.iter().flat_map(|a| &a.pod_sets);
     for (pod_set, assignment) in pod_sets.filter_map(|set| Some((set, set.topology.as_ref()?))) {
         let Some(rj) = jobset.spec.replicated_jobs.iter().find(|rj| rj.name == pod_set.name) else { continue };
-        let mut nodes = Vec::new();
-        for domain in &assignment.domains {
-            let node = domain.values.last().and_then(|value| cluster.named(value));
-            nodes.extend(std::iter::repeat_n(node, domain.count as usize));
+        let places = places(assignment, cluster);
+        if places.iter().any(|place| place.nodes.is_empty()) {
+            continue;
         }
-        // The scheduler chooses the node in a larger domain.
-        let Some(nodes) = nodes.into_iter().collect::<Option<Vec<NodeId>>>() else { continue };
         let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
+        let rejects = |place: &&Arc<AssignedPlace>| place.nodes.iter().all(|node| !facts.allows(*node));
         let key = jobset.webhook_key(rj);
-        for (index, nodes) in nodes.chunks(rj.template.pods().max(1) as usize).enumerate() {
+        for (index, places) in places.chunks(rj.template.pods().max(1) as usize).enumerate() {
             jobs.push(AssignedJob {
                 jobset: format!("{}/{}", jobset.namespace, jobset.name),
                 name: format!("{}-{}-{index}", jobset.name, rj.name),
                 key: key.map(str::to_owned),
-                nodes: nodes.to_vec(),
-                rejected: nodes.iter().copied().find(|node| !facts.allows(*node)),
+                places: places.to_vec(),
+                rejected: places.iter().find(rejects).cloned(),
             });
         }
     }
     jobs
+}
+
+/// Returns the domain of each pod of an assignment.
+fn places(assignment: &TopologyAssignment, cluster: &ClusterBuilder) -> Vec<Arc<AssignedPlace>> {
+    let levels = &assignment.levels;
+    let is_of_nodes = levels.last().is_some_and(|level| level == HOSTNAME);
+    let mut members: BTreeMap<Vec<String>, Vec<NodeId>> = BTreeMap::new();
+    for node in (0..cluster.len() as u32).map(NodeId).filter(|_| !is_of_nodes) {
+        if let Some(values) = levels.iter().map(|level| cluster.label(node, level)).collect::<Option<Vec<_>>>() {
+            members.entry(values).or_default().push(node);
+        }
+    }
+    let mut places = Vec::new();
+    for domain in &assignment.domains {
+        let value = domain.values.last().map_or("", String::as_str);
+        let nodes = if is_of_nodes {
+            cluster.named(value).into_iter().collect()
+        } else {
+            members.get(&domain.values).cloned().unwrap_or_default()
+        };
+        let kind = if is_of_nodes { "node" } else { "domain" };
+        let place = Arc::new(AssignedPlace { name: format!("{kind} {value}"), nodes });
+        places.extend(std::iter::repeat_n(place, domain.count as usize));
+    }
+    places
 }
 
 /// Returns why the scheduler rejects the nodes that Kueue assigns to the pods of new Jobs, as sentences.
@@ -113,16 +147,17 @@ pub(super) fn conflicts(before: &[Arc<AssignedJob>], new: &[AssignedJob], cluste
     let mut sentences = Vec::new();
     for job in new {
         let name = &job.name;
-        if let Some(node) = job.rejected {
-            let node = &cluster.names[node.ix()];
+        if let Some(place) = &job.rejected {
             sentences.push(format!(
-                "Kueue assigns a pod of Job {name} to node {node}, whose labels or taints reject the pod"
+                "Kueue assigns a pod of Job {name} to {}, whose labels or taints reject the pod",
+                place.name
             ));
         }
         let Some(key) = &job.key else { continue };
-        if let Some(node) = job.nodes.iter().find(|node| cluster.label(**node, key).is_none()) {
-            let node = &cluster.names[node.ix()];
-            sentences.push(format!("Kueue assigns a pod of Job {name} to node {node}, which has no label {key}"));
+        let lacks_key =
+            |place: &&Arc<AssignedPlace>| place.nodes.iter().all(|node| cluster.label(*node, key).is_none());
+        if let Some(place) = job.places.iter().find(lacks_key) {
+            sentences.push(format!("Kueue assigns a pod of Job {name} to {}, which has no label {key}", place.name));
         } else if let [first, second, ..] = job.domains(key, cluster).as_slice() {
             sentences.push(format!(
                 "Kueue assigns the pods of Job {name} to several domains of {key}, such as {first} and {second}, but \
@@ -151,12 +186,25 @@ pub(super) fn conflicts(before: &[Arc<AssignedJob>], new: &[AssignedJob], cluste
 }
 
 impl AssignedJob {
-    /// Returns the different values of a label of its nodes.
+    /// Returns the different values of a label of its nodes. A pod whose domain has nodes with several values does not
+    /// count: the scheduler chooses one of them.
     fn domains(&self, key: &str, cluster: &ClusterBuilder) -> Vec<String> {
-        let mut values: Vec<String> = self.nodes.iter().filter_map(|node| cluster.label(*node, key)).collect();
+        let mut places: Vec<&Arc<AssignedPlace>> = self.places.iter().collect();
+        places.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let mut values: Vec<String> = places.iter().filter_map(|place| place.value(key, cluster)).collect();
         values.sort_unstable();
         values.dedup();
         values
+    }
+}
+
+impl AssignedPlace {
+    /// Returns the value of a label that all its nodes have in common.
+    fn value(&self, key: &str, cluster: &ClusterBuilder) -> Option<String> {
+        let (first, others) = self.nodes.split_first()?;
+        let value = cluster.label(*first, key)?;
+        let is_common = others.iter().all(|node| cluster.label(*node, key).as_deref() == Some(value.as_str()));
+        is_common.then_some(value)
     }
 }
 

@@ -273,7 +273,7 @@ impl<'a> ChangeSearch<'a> {
             let level = jobset.webhook_key(rj)?.to_owned();
             let set = verdict.pod_sets.iter().find(|set| set.name == rj.name && !set.domains.is_empty())?;
             let (pod_set, size) = (set.name.clone(), rj.template.pods());
-            Some(QueueChange::Slices { pod_set, level, size })
+            Some(QueueChange::Slices { pod_set, instead_of: inputs::level_annotation(rj), level, size })
         });
         let slices: Vec<QueueChange> = slices.collect();
         match self.attempt(&slices, Additions::None) {

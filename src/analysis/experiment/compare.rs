@@ -83,7 +83,7 @@ pub struct VariantComparison {
     /// Names of all metrics, in the order of reports.
     pub metrics: Vec<String>,
     /// Pairs of variants whose unfinished runs have different time limits, so that sums over time do not rank them.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unequal_times: Vec<[String; 2]>,
 }
 

@@ -2,14 +2,17 @@
 //!
 //! The sentences are those of the run's outcome and records; this module adds no interpretation.
 
-use super::change_trial::ChangeTrial;
+use super::change_trial::{ChangeTrial, TrialGoal};
 use super::levers::LeverSetting;
+use super::trials::TrialTarget;
 use crate::admission::{RemedyRow, remedy_rows};
 use crate::metrics::RunView;
+use crate::metrics::admission::WaitCause;
 use serde::Serialize;
 use sim_api::spec::kueue::QueueingStrategy;
+use sim_api::spec::{ScenarioSpec, StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::JobSetOutcome;
+use sim_engine::record::{DiscardSink, JobSetOutcome};
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
 use sim_kueue::verdict::{
     Additions, ChangeResult, ChangeTrials, PendingCause, QueueChange, QueueState, Remedy, VerdictKind,
@@ -50,6 +53,48 @@ pub struct PendingAdmission {
     pub smallest_changes: Vec<RemedyRow>,
 }
 
+/// The longest wait for quota within a restart or a start, and the smallest changes that halve it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PastAdmission {
+    /// Start in seconds of virtual time.
+    #[serde(rename = "from_s")]
+    pub from: f64,
+    /// Reservation of quota.
+    #[serde(rename = "until_s")]
+    pub until: f64,
+    #[serde(flatten)]
+    pub pending: PendingAdmission,
+}
+
+/// Minimum share of a wait for quota in the subject, as a fraction (one in `LONG`), for its changes to be tried.
+const LONG: u64 = 10;
+
+/// Tries changes that halve the longest wait for quota of a restart or a start. Returns `None` if there is no such
+/// wait.
+pub(super) fn past_admission(
+    (run, simulation): (&RunView<'_>, &SimulationInput), target: TrialTarget, (from, to): (SimTime, SimTime),
+) -> Option<PastAdmission> {
+    let jobset = target.jobset();
+    let waits = run.admission_of(jobset)?.waits.iter().filter(|wait| wait.cause == WaitCause::Quota);
+    let within = waits.filter_map(|wait| Some((wait.from.max(from), wait.until?.min(to))));
+    let (begins, ends) =
+        within.filter(|(begins, ends)| begins < ends).max_by_key(|(begins, ends)| ends.since(*begins))?;
+    let (length, total) = (ends.since(begins), to.since(from));
+    if length.0 < total.0 / LONG {
+        return None;
+    }
+    let half = Duration(length.0 / 2);
+    // In the middle of the wait, the state of the queues gives the changes to try.
+    let middle = begins + half;
+    let stop = StopSpec { at: middle.since(SimTime::ZERO), when: StopWhen::Time };
+    let mut waiting = SimulationInput::new(&ScenarioSpec { stop, ..simulation.scenario().clone() }).ok()?;
+    waiting.run(run.seed, 0, &mut DiscardSink);
+    let goal = TrialGoal::AtMost { target, time: Duration(total.0 - half.0) };
+    let trial = ChangeTrial { simulation, seed: run.seed, jobset, goal };
+    let pending = pending_admission(&trial, &waiting, middle)?;
+    Some(PastAdmission { from: begins.seconds(), until: ends.seconds(), pending })
+}
+
 impl BlockedJobSet {
     pub fn new(object: String, condition: String) -> BlockedJobSet {
         BlockedJobSet { object, condition, change: None, admission: None }
@@ -67,10 +112,12 @@ pub fn without_quota(simulation: &SimulationInput, request: Option<JobSetId>) ->
     all.find(is_pending).map(|at| JobSetId(at as u32))
 }
 
-/// Tries to admit a JobSet in the state at the end of a run. Returns `None` if its Workload has quota, or would get it
-/// in the next cycle.
-pub(super) fn pending_admission(trial: &ChangeTrial<'_>, end: SimTime) -> Option<PendingAdmission> {
-    let (simulation, key) = (trial.simulation, trial.jobset.ix());
+/// Tries to admit a JobSet in the state at the end of a run, `waiting`. Returns `None` if its Workload has quota, or
+/// would get it in the next cycle.
+pub(super) fn pending_admission(
+    trial: &ChangeTrial<'_>, waiting: &SimulationInput, end: SimTime,
+) -> Option<PendingAdmission> {
+    let (simulation, key) = (waiting, trial.jobset.ix());
     let scenario = simulation.scenario();
     let objects = scenario.kueue.as_ref()?;
     without_quota(simulation, Some(trial.jobset))?;
@@ -134,6 +181,11 @@ impl ChangeTrials for RunTrials<'_> {
                 QueueChange::UseQueue { .. } | QueueChange::Priority { .. } | QueueChange::NewPriority { .. }
             )
         };
+        let is_over = matches!(self.trial.goal, TrialGoal::AtMost { .. });
+        let is_known_end = changes.iter().any(|change| matches!(change, QueueChange::End { is_pending: false, .. }));
+        if is_over && is_known_end {
+            return ChangeResult::Fails;
+        }
         let admits =
             if is_end || !has_quota && changes.iter().any(is_choice) { has_quota } else { self.admits(changes) };
         if admits {
@@ -160,10 +212,10 @@ fn strict_order(trial: &ChangeTrial<'_>, state: &QueueState, known: &[Remedy]) -
     if queue.queueing_strategy == strategy || is_known {
         return None;
     }
-    let wait = trial.run(std::slice::from_ref(&change))?;
+    let changed = trial.run(std::slice::from_ref(&change))?;
     let remedy = Remedy { changes: vec![change], preempted: Vec::new() };
     let row = remedy_rows(state, &[remedy]).into_iter().next()?;
-    Some(RemedyRow { wait: Some(wait), ..row })
+    Some(RemedyRow { wait: changed.wait, ..row })
 }
 
 /// Returns the condition that blocks a JobSet at the end of its run, if there is one.

@@ -6,11 +6,13 @@ use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
 use serde_json::json;
+use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
-    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, PodReplacementPolicy,
-    ReplicatedJob, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
+    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, ObjectKind,
+    PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
+    UserRequest,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
@@ -66,6 +68,49 @@ impl FaultEdit {
     }
 }
 
+/// Returns whether an action can end a wait of the JobSet: it does not break, block or stop anything, and does not
+/// remove the queue of the JobSet.
+fn can_end_wait(facts: &RunFacts, index: usize) -> bool {
+    use FaultAction::*;
+    let Some(fault) = facts.scenario.faults.get(index) else { return true };
+    let is_own = |name: &str| facts.jobset().is_some_and(|jobset| jobset.name == name);
+    match &fault.action {
+        CrashNode(_)
+        | PartitionNode(_)
+        | CordonNode(_)
+        | TaintNode(..)
+        | StopManager(_)
+        | FailImagePulls(_)
+        | Silent { .. } => false,
+        SuspendJobSet(name) | DeleteJobSet(name) => !is_own(name),
+        Request(UserRequest { verb: RequestVerb::Show { .. }, .. }) => false,
+        _ => removed_queue(facts, index).is_none(),
+    }
+}
+
+/// Returns the queue that an action removes from the JobSet.
+fn removed_queue<'f>(facts: &RunFacts<'f>, index: usize) -> Option<&'f str> {
+    let jobset = facts.jobset()?;
+    let FaultAction::Request(request) = &facts.scenario.faults.get(index)?.action else { return None };
+    let RequestVerb::Patch { body, status: false } = &request.verb else { return None };
+    let is_own = request.object.kind == ObjectKind::JobSet && request.object.name == jobset.name;
+    let label = body["metadata"]["labels"].get(KUEUE_QUEUE).filter(|_| is_own)?;
+    if label.is_null() { jobset.kueue_queue() } else { None }
+}
+
+/// Restores the queue of a JobSet that lost it, one minute afterwards.
+pub fn restored_queue(facts: &RunFacts) -> EditSettings {
+    let removals = facts.fired.iter().rev();
+    let mut lost = removals.filter_map(|(index, at)| Some((removed_queue(facts, *index as usize)?, *at)));
+    let (Some((queue, at)), Some(jobset)) = (lost.next().filter(|_| facts.blocked), facts.jobset()) else {
+        return Vec::new();
+    };
+    let at = at.0.div_ceil(time::NANOS_PER_SECOND) + 60;
+    let merge = json!({"metadata": {"labels": {KUEUE_QUEUE: queue}}});
+    let value = format!("{{at: {at}s, patch: {{kind: JobSet, name: {}, merge: {merge}}}}}", jobset.name);
+    single(format!("faults.{}", facts.in_file), value)
+}
+
 /// Moves the action that ended a wait, and those at the same time, to a half and to a tenth of the wait.
 pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
     let mut all = Vec::new();
@@ -77,7 +122,7 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
         ];
         let waits = idle.contains(&WaitKind::from_step(step)) || step.waited == TicketWait::PodGc;
         let mut fired = facts.fired.iter().rev();
-        let within = |(_, t): &&(u32, SimTime)| step.from < *t && *t <= step.to;
+        let within = |(i, t): &&(u32, SimTime)| step.from < *t && *t <= step.to && can_end_wait(facts, *i as usize);
         let Some((_, at)) = fired.find(within).filter(|_| waits) else {
             continue;
         };

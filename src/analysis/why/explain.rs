@@ -2,8 +2,8 @@
 //! concern it.
 
 use super::ScenarioLoader;
-use super::blocked::{self, BlockedJobSet};
-use super::change_trial::ChangeTrial;
+use super::blocked::{self, BlockedJobSet, PastAdmission};
+use super::change_trial::{ChangeTrial, TrialGoal};
 use super::facts::RunFacts;
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
@@ -14,6 +14,7 @@ use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use crate::{format, metrics::restarts::critical_spans, metrics::restarts::restart};
+use serde::Serialize;
 use sim_api::spec::{StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::faults;
@@ -74,6 +75,18 @@ pub struct WhatIf {
     pub saves: Duration,
     /// For a combination of changes, the sum of the savings of its parts.
     pub parts_save: Option<Duration>,
+    /// If the placement is a draw: the draws in which the change helps.
+    pub draws: Option<DrawShare>,
+}
+
+/// Numbers of draws of the placement in which the duration is shorter by at least half of the saving, or in which the
+/// subject ends at all if it does not otherwise.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrawShare {
+    pub with_change: u64,
+    pub unchanged: u64,
+    pub draws: u64,
 }
 
 /// The longest wait on the critical path.
@@ -105,6 +118,8 @@ pub struct WhyExplanation {
     /// Changes that could not be simulated, with the reason.
     pub not_tried: Vec<(LeverSetting, String)>,
     pub blocked: Option<BlockedJobSet>,
+    /// The longest wait for quota that has ended, if it is a large part of the subject.
+    pub admission: Option<PastAdmission>,
     /// Whole domains that stay free while pods wait for a node.
     pub idle_domains: Option<IdleDomains>,
     /// Whether the pods of some JobSet were never all placed.
@@ -129,14 +144,20 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
     let matching = case.find(&mut simulation, witness)?;
-    let jobset = matching.target.jobset();
+    let target = matching.target;
+    let jobset = target.jobset();
     let mut answer = case.answer(load, matching)?;
+    let run = case.run();
+    if !request.path_only && ["restart", "start"].contains(&answer.subject.kind) {
+        let within = (answer.subject.start, answer.subject.end);
+        answer.admission = blocked::past_admission((&run, &simulation), target, within);
+    }
     if let Some(blocked) = &mut answer.blocked {
-        let run = case.run();
         let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
         let end = run.outcome.end;
-        let trial = ChangeTrial { simulation: &simulation, seed, jobset, from: wait.unwrap_or(end) };
-        blocked.admission = blocked::pending_admission(&trial, end);
+        let goal = TrialGoal::ReadySince(wait.unwrap_or(end));
+        let trial = ChangeTrial { simulation: &simulation, seed, jobset, goal };
+        blocked.admission = blocked::pending_admission(&trial, &simulation, end);
     }
     Ok(answer)
 }
@@ -183,6 +204,7 @@ fn unplaceable(
         no_help: Vec::new(),
         not_tried: Vec::new(),
         blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), format!("{why:#}"))),
+        admission: None,
         idle_domains: None,
         unplaced: true,
         placement: why.0.iter().filter_map(never_fitting_pods).collect(),
@@ -478,6 +500,7 @@ impl<'c> WhyCase<'c> {
             no_help: Vec::new(),
             not_tried: Vec::new(),
             blocked,
+            admission: None,
             idle_domains: idle_domains.clone(),
             unplaced: run.never_placed().is_some(),
             placement: Vec::new(),

@@ -1,11 +1,12 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
-use super::ScenarioLoader;
-use super::explain::{BindingConstraint, WhatIf, WhyExplanation, WhyRequest};
+use super::explain::{BindingConstraint, DrawShare, WhatIf, WhyExplanation, WhyRequest};
 use super::facts::RunFacts;
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
+use super::{OverrideSetter, ScenarioLoader};
+use crate::admission::placement;
 use crate::{metrics::RunView, metrics::restarts::bottleneck, metrics::restarts::critical_spans::counts};
 use crate::{metrics::restarts::path::CriticalPath, metrics::restarts::waits::WaitKind};
 use sim_base::Duration;
@@ -15,6 +16,9 @@ use sim_engine::record::TicketWait;
 const COMBINED: usize = 3;
 /// Minimum saving, as a fraction (one in `ACTS`) of the longest wait, for a lever to count as acting on that wait.
 const ACTS: u64 = 10;
+
+/// Number of draws of the placement in which a change is tried.
+const DRAWS: u64 = 10;
 
 type TrialOutcome = (LeverSetting, Result<MeasuredTrial, TrialError>);
 
@@ -40,7 +44,7 @@ impl WhyExplanation {
             self.take(setting, result, None);
         }
         // A change that resolves the blocking condition helps, even if it does not shorten the subject.
-        self.no_help.retain(|(setting, _)| resolving.iter().all(|known| known.lever != setting.lever));
+        self.no_help.retain(|(setting, _)| resolving.iter().all(|(known, _)| known.lever != setting.lever));
         self.forget_other_ways();
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
@@ -56,7 +60,52 @@ impl WhyExplanation {
                 self.take(setting, result, Some(parts));
             }
         }
+        let is_blocked = self.blocked.is_some() || facts.waits_for(TicketWait::Unschedulable);
+        if is_blocked && !facts.unplaced && placement::is_drawn(facts.scenario) {
+            self.repeat_in_draws(load, &resolving, (target, request))?;
+        }
         self.what_if.sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
+        Ok(())
+    }
+
+    /// Repeats the changes that help in other draws of the placement. Changes that help in no more draws than the
+    /// unchanged inputs only change the draw.
+    fn repeat_in_draws(
+        &mut self, load: &ScenarioLoader<'_>, resolving: &[(LeverSetting, Duration)],
+        (target, request): (TrialTarget, &WhyRequest),
+    ) -> Result<(), NoAnswer> {
+        let unchanged: &[OverrideSetter] = &[];
+        let (kept, repeated): (Vec<WhatIf>, Vec<WhatIf>) =
+            std::mem::take(&mut self.what_if).into_iter().partition(|w| w.setting.is_of_placement());
+        self.what_if = kept;
+        if repeated.is_empty() {
+            return Ok(());
+        }
+        let changed = repeated.iter().map(|w| w.setting.sets.as_slice());
+        let settings: Vec<&[OverrideSetter]> = std::iter::once(unchanged).chain(changed).collect();
+        let sampling = (DRAWS, request.threads);
+        let mut results = trials::simulate_draws(load, &settings, (target, request.seed), sampling)?.into_iter();
+        let base = results.next().unwrap_or_default();
+        let (before, ended) = (self.subject.total(), self.subject.ended);
+        for (w, own) in repeated.into_iter().zip(results) {
+            let most = Duration(before.0 - w.saves.0 / 2);
+            let helps = |trial: &&MeasuredTrial| match trial {
+                MeasuredTrial::Took(takes) => !ended || *takes <= most,
+                MeasuredTrial::NeverEnded | MeasuredTrial::Absent => false,
+            };
+            let count = |trials: &[MeasuredTrial]| trials.iter().filter(helps).count() as u64;
+            let share = DrawShare { with_change: count(&own), unchanged: count(&base), draws: DRAWS };
+            if share.with_change > share.unchanged {
+                self.what_if.push(WhatIf { draws: Some(share), ..w });
+            } else if w.parts_save.is_none() {
+                self.no_help.push((w.setting, Some(w.takes)));
+            }
+        }
+        if !ended && let Some(blocked) = &mut self.blocked {
+            let smallest =
+                |(setting, _): &&(LeverSetting, Duration)| self.what_if.iter().any(|w| w.setting == *setting);
+            blocked.change = resolving.iter().find(smallest).cloned();
+        }
         Ok(())
     }
 
@@ -65,7 +114,7 @@ impl WhyExplanation {
     fn unblock(
         &mut self, load: &ScenarioLoader<'_>, replication: &[TrialOutcome],
         (target, request): (TrialTarget, &WhyRequest),
-    ) -> Result<Vec<LeverSetting>, NoAnswer> {
+    ) -> Result<Vec<(LeverSetting, Duration)>, NoAnswer> {
         let Some(blocked) = &mut self.blocked else {
             return Ok(Vec::new());
         };
@@ -84,7 +133,7 @@ impl WhyExplanation {
         };
         let resolving: Vec<(LeverSetting, Duration)> = to_the_end.iter().filter_map(ends).collect();
         blocked.change = resolving.first().cloned();
-        Ok(resolving.into_iter().map(|(setting, _)| setting).collect())
+        Ok(resolving)
     }
 
     /// Sets the longest wait of the path, and the best change that acts on it.
@@ -118,6 +167,7 @@ impl WhyExplanation {
                 takes,
                 saves: Duration(before.0.saturating_sub(takes.0)),
                 parts_save: parts,
+                draws: None,
             }),
             // A combination that does not help is not reported.
             _ if parts.is_some() => {}

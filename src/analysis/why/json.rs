@@ -1,8 +1,8 @@
 //! The explanation as JSON, schema `jobset-sim/why/v1`.
 
 use super::OverrideSetter;
-use super::blocked::PendingAdmission;
-use super::explain::WhyExplanation;
+use super::blocked::{PastAdmission, PendingAdmission};
+use super::explain::{DrawShare, WhyExplanation};
 use super::idle_domains::IdleDomains;
 use super::levers::typed;
 use crate::metrics::CriticalSpan;
@@ -34,6 +34,9 @@ pub struct WhyJson<'w> {
     no_help: Vec<NoHelp<'w>>,
     not_tried: Vec<NotTried<'w>>,
     blocked: Option<JsonBlocked<'w>>,
+    /// The longest wait for quota that has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admission: Option<&'w PastAdmission>,
     /// Whole domains that stay free while pods wait for a node.
     idle_domains: Option<&'w IdleDomains>,
     placement: &'w [PendingPods],
@@ -73,6 +76,8 @@ struct JsonWhatIf<'w> {
     sets: Vec<String>,
     #[serde(rename = "partsSave_s", skip_serializing_if = "Option::is_none")]
     parts_save: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<DrawShare>,
 }
 
 #[derive(Serialize)]
@@ -147,6 +152,7 @@ impl<'w> WhyJson<'w> {
                     restart_s: w.takes.seconds(),
                     sets: w.setting.sets.iter().map(|(p, v)| format!("{p}={v}")).collect(),
                     parts_save: w.parts_save.map(Duration::seconds),
+                    draws: w.draws,
                 })
                 .collect(),
             no_help: why
@@ -163,6 +169,7 @@ impl<'w> WhyJson<'w> {
                 .iter()
                 .map(|(s, why)| NotTried { lever: &s.lever, set: set(&s.sets), why })
                 .collect(),
+            admission: why.admission.as_ref(),
             idle_domains: why.idle_domains.as_ref(),
             blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,

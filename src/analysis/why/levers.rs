@@ -26,6 +26,7 @@ struct TuningLever {
 const LEVERS: &[TuningLever] = &[
     TuningLever { name: "resumption (suspend: false)", settings: edits::resumed },
     TuningLever { name: "resumption after the last suspension", settings: edits::resumption_action },
+    TuningLever { name: "queue label of the JobSet", settings: edits::restored_queue },
     TuningLever { name: "report of the AdmissionCheck's controller", settings: edits::admission_checks },
     TuningLever { name: "maxRestarts", settings: edits::max_restarts },
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
@@ -94,11 +95,13 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "take-over time of spares", settings: edits_cluster::take_over },
     TuningLever { name: "spare nodes", settings: edits_cluster::spares },
     TuningLever { name: "spare node in each domain", settings: edits_cluster::spares_in_domains },
-    TuningLever { name: "cordon of incomplete domains", settings: edits_cluster::cordoned_domains },
+    TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },
 ];
+
+const CORDON: &str = "cordon of incomplete domains";
 
 /// Levers that state what happens to a lost node. Only one of them can be true.
 const OF_LOST_NODES: [&str; 4] = [
@@ -140,6 +143,11 @@ pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
 }
 
 impl LeverSetting {
+    /// Returns whether the setting names nodes, domains or times of one placement, so that it means nothing in another.
+    pub fn is_of_placement(&self) -> bool {
+        self.families.iter().any(|family| [OF_LOST_NODES[0], CORDON].contains(family))
+    }
+
     /// Returns whether the setting is an action for each lost node.
     pub fn is_of_lost_nodes(&self) -> bool {
         OF_LOST_NODES[1..].contains(&self.lever.as_str())

@@ -63,6 +63,18 @@ pub fn simulate_all<'s>(
     in_parallel_with(|| Ok(()), (n, threads), &StopFlag::new(), one)
 }
 
+/// Simulates each setting in several draws of all random numbers but those of faults. Settings that cannot be simulated
+/// have no results.
+pub fn simulate_draws(
+    load: &ScenarioLoader<'_>, settings: &[&[OverrideSetter]], (target, seed): (TrialTarget, Option<u64>),
+    (draws, threads): (u64, usize),
+) -> Result<Vec<Vec<MeasuredTrial>>, NoRuns> {
+    let one = |(): &mut (), i: u64| {
+        Some(simulate_in_draws(load, settings[i as usize], (target, seed), draws).unwrap_or_default())
+    };
+    in_parallel_with(|| Ok(()), (settings.len() as u64, threads), &StopFlag::new(), one)
+}
+
 /// Simulates the inputs with these overrides.
 pub fn simulate_one(
     load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (TrialTarget, Option<u64>),
@@ -71,13 +83,30 @@ pub fn simulate_one(
     let seed = seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario)?;
+    Ok(measure(&mut simulation, target, (seed, 0)))
+}
+
+fn simulate_in_draws(
+    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (TrialTarget, Option<u64>), draws: u64,
+) -> Result<Vec<MeasuredTrial>, TrialError> {
+    let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
+    let seed = seed.unwrap_or(loaded.scenario.seed);
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario)?;
+    Ok((1..=draws).map(|draw| measure(&mut simulation, target, (seed, draw))).collect())
+}
+
+/// Runs a scenario and measures the subject.
+pub(super) fn measure(
+    simulation: &mut SimulationInput, target: TrialTarget, (seed, draw): (u64, u64),
+) -> MeasuredTrial {
     let mut sink = SoughtChange {
-        fold: RestartFold::new(&scenario).without_paths(),
+        fold: RestartFold::new(simulation.scenario()).without_paths(),
         witness: RestartBlocker::default(),
         target,
         found: false,
     };
-    let outcome = simulation.run(seed, 0, &mut sink);
+    let outcome = simulation.run(seed, draw, &mut sink);
     let SoughtChange { fold, witness, .. } = sink;
     let restarts = fold.finish(&outcome, simulation.names());
     let jobset = target.jobset();
@@ -87,7 +116,7 @@ pub fn simulate_one(
         Some(_) => MeasuredTrial::NeverEnded,
         None => MeasuredTrial::Absent,
     };
-    Ok(match target {
+    match target {
         TrialTarget::Restart { nth, .. } => of(own.nth(nth)),
         TrialTarget::Start { .. } => match witness.start(jobset).duration() {
             Some(takes) => MeasuredTrial::Took(takes),
@@ -106,7 +135,7 @@ pub fn simulate_one(
                 },
             }
         }
-    })
+    }
 }
 
 /// Number of events between two checks for the end of the subject. Frequent checks cost time.

@@ -66,6 +66,9 @@ impl ScriptRunner {
             ResumeJobSet(name) => self.suspend(ctx, index, name, false),
             DeleteJobSet(name) => {
                 if let Some(jobset) = self.target_jobset(ctx, index, name) {
+                    if ctx.store.jobsets[jobset.ix()].is_deleting() {
+                        warn_of_jobset(ctx, (index, name), "deleteJobSet", "it was already being deleted");
+                    }
                     apiserver::delete_jobset(ctx, jobset, DeletionPropagation::Foreground);
                 }
             }
@@ -176,14 +179,15 @@ impl ScriptRunner {
             return;
         };
         let row = &ctx.store.jobsets[jobset.ix()];
+        let (action, same) =
+            if suspend { ("suspend", "it was already suspended") } else { ("resume", "it was not suspended") };
         if row.suspended() == suspend {
-            let (action, state) = if suspend { ("suspend", "already") } else { ("resume", "not") };
-            let text = format!(
-                "fault {index}: JobSet {name} at {}: {action} had no effect, because it was {state} suspended",
-                ctx.now
-            );
-            ctx.progress.warnings.push(text);
-            return;
+            return warn_of_jobset(ctx, (index, name), action, same);
+        }
+        if row.is_deleting() {
+            warn_of_jobset(ctx, (index, name), action, "it was being deleted");
+        } else if row.status.terminal_state.is_some() {
+            warn_of_jobset(ctx, (index, name), action, "it had finished");
         }
         if let Err(refusal) = check_webhook_available(ctx, UPDATE_WEBHOOK) {
             let answer = ctx.intern(&refusal.to_string());
@@ -238,6 +242,12 @@ fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut Kubele
     let created = apiserver::create_node(ctx, &object);
     assert!(created, "the name is free");
     kubelets.new_machine(ctx, node);
+}
+
+/// Warns of an action on a JobSet that changes nothing.
+fn warn_of_jobset(ctx: &mut EngineContext<'_>, (index, name): (u32, &str), action: &str, reason: &str) {
+    let text = format!("fault {index}: JobSet {name} at {}: {action} had no effect, because {reason}", ctx.now);
+    ctx.progress.warnings.push(text);
 }
 
 /// Warns of an action that finds the state that it would bring about.

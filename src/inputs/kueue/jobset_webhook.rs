@@ -44,13 +44,14 @@ fn dynamic_slicing(submitted: &SubmittedJobSet, written: &BTreeMap<String, Writt
     let mut keys = acting_keys::of_jobset(&submitted.jobset).into_iter();
     let found = keys.find(|found| found.key == TPU_SLICE_TOPOLOGY)?;
     let message = format!(
-        "GKE dynamic slicing is not modelled with Kueue: annotation {TPU_SLICE_TOPOLOGY} of replicatedJob {}",
-        found.replicated_job
+        "GKE dynamic slicing is not modelled with Kueue: {} {TPU_SLICE_TOPOLOGY} of replicatedJob {}",
+        found.list, found.replicated_job
     );
     let mut error = kube::error(written, &submitted.source, &found.path, message);
     error.suggest(format!(
-        "remove the annotation and request cubes with kueue.x-k8s.io/podset-slice-required-topology and \
-         podset-slice-size, or place the Jobs on `slices` of the topology with exclusive-topology: {TPU_SLICE}"
+        "remove the {} and request cubes with kueue.x-k8s.io/podset-slice-required-topology and \
+         podset-slice-size, or place the Jobs on `slices` of the topology with exclusive-topology: {TPU_SLICE}",
+        found.list
     ));
     Some(error)
 }

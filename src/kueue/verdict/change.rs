@@ -95,6 +95,8 @@ pub enum QueueChange {
     /// Groups of pods that must be together, instead of all pods of the pod set.
     Slices {
         pod_set: String,
+        /// Annotation that is removed, without its prefix.
+        instead_of: Option<String>,
         level: String,
         size: u32,
     },
@@ -238,7 +240,7 @@ impl QueueChange {
                     }
                 });
             }),
-            QueueChange::Slices { pod_set, level, size } => state.edit(key, |w| {
+            QueueChange::Slices { pod_set, level, size, .. } => state.edit(key, |w| {
                 edit_pod_sets(w, pod_set, |set| {
                     if let Some(request) = &mut set.topology {
                         let slice = SliceConstraint { topology: level.clone(), size: *size };
@@ -305,11 +307,16 @@ impl std::fmt::Display for QueueChange {
                 let plural = if nodes.len() == 1 { "node" } else { "nodes" };
                 write!(f, "cordon the other {} {plural} of {level}={domain}", nodes.len())
             }
-            QueueChange::Slices { pod_set, level, size } => write!(
-                f,
-                "replace podset-required-topology by podset-slice-required-topology: {level} with \
-                 podset-slice-size: {size} in replicatedJob {pod_set}"
-            ),
+            QueueChange::Slices { pod_set, instead_of, level, size } => {
+                match instead_of {
+                    Some(annotation) => write!(f, "replace {annotation} by ")?,
+                    None => write!(f, "set ")?,
+                }
+                write!(
+                    f,
+                    "podset-slice-required-topology: {level} with podset-slice-size: {size} in replicatedJob {pod_set}"
+                )
+            }
             QueueChange::FreeNodes { level, domain, count, .. } => {
                 let nodes = if *count == 1 { "node" } else { "nodes" };
                 if domain.is_empty() {

@@ -99,7 +99,8 @@ fn slices(case: &PendingCase, pod_sets: &[PodSet]) -> Option<Remedy> {
     let change = |set: &PodSet| match set.topology.as_ref()?.level.as_ref()? {
         LevelRequest::Required(level) if set.replicas > 1 => {
             let (pod_set, level) = (set.name.clone(), level.clone());
-            Some(QueueChange::Slices { pod_set, level, size: set.count / set.replicas })
+            let instead_of = Some("podset-required-topology".to_owned());
+            Some(QueueChange::Slices { pod_set, instead_of, level, size: set.count / set.replicas })
         }
         _ => None,
     };

@@ -2,7 +2,7 @@
 
 use sim_analysis::format;
 use sim_analysis::metrics;
-use sim_analysis::metrics::restarts::{bottleneck, waits};
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Milestone, Phase, RestartOutcome, RestartScope, RunView};
 use sim_base::{Duration, SimTime};
 use std::fmt;
@@ -127,7 +127,7 @@ impl<'a> Restart<'a> {
         let all = bottleneck::span_bottlenecks(&self.run, self.restart);
         let piece = |g: bottleneck::BottleneckShare| RestartPiece {
             phase: g.span.phase(),
-            what: waits::with_pods(g.span.step.what, self.restart.pods),
+            what: self.restart.describe_step(g.span.step),
             begins: g.span.from.since(self.restart.start),
             takes: g.span.duration(),
             waited_for: g.gate.as_ref().map(bottleneck::RestartBottleneck::text),

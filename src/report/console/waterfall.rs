@@ -170,7 +170,7 @@ fn step(r: &RestartMetrics, g: &BottleneckShare, style: &WaterfallStyle) -> Stri
     let column = format::seconds_width(r.total(), 8);
     let indent = 2 + 10 + 1 + column + 1 + column + 2 + bar.chars().count();
     let room = style.width.saturating_sub(indent);
-    let what = format::wrap(&waits::with_pods(g.span.step.what, r.pods), room);
+    let what = format::wrap(&r.describe_step(g.span.step), room);
     let mut lines = vec![format!(
         "  {:<10} {:>column$} {:>column$}  {}{}",
         g.span.phase().as_str(),

@@ -10,7 +10,7 @@ use sim_analysis::metrics::restarts::critical_spans;
 use sim_analysis::metrics::restarts::critical_spans::{RequestGroup, counts};
 use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::why::blocked::PendingAdmission;
-use sim_analysis::why::explain::{WhatIf, WhyExplanation};
+use sim_analysis::why::explain::{DrawShare, WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
 use sim_base::Duration;
 use std::cmp::Reverse;
@@ -53,6 +53,13 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     // The reason of a blocked state is the answer; the path up to it comes later in a summary.
     if style.detail == Detail::Brief {
         push_critical_path(&mut page, why, style);
+    }
+    if let Some(admission) = &why.admission {
+        let effect = format!("shortens the {} by at least half of this wait", subject.kind);
+        let entries = describe_admission(&admission.pending, &effect, style);
+        let wait = seconds(Duration::from_seconds_f64(admission.until - admission.from));
+        let title = format!("Wait for quota: {wait} from {:.3}s", admission.from);
+        page.push(Block::new(Rank::Main, style.bold(&title)).entries(entries).noun("line").minimum(3, 1));
     }
     push_what_ifs(&mut page, why, style, quoted);
     page.finish()
@@ -159,7 +166,7 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     let Some(blocked) = &why.blocked else { return Block::new(Rank::Note, "") };
     let mut entries = vec![paragraph(&format!("{}: {}", blocked.object, blocked.condition), 2, style)];
     if let Some(admission) = &blocked.admission {
-        entries.extend(describe_admission(admission, style));
+        entries.extend(describe_admission(admission, "admits it", style));
     }
     match &blocked.change {
         Some((setting, takes)) => {
@@ -178,7 +185,7 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
 }
 
 /// Describes the cause and the changes that admit the Workload.
-fn describe_admission(admission: &PendingAdmission, style: &WaterfallStyle) -> Vec<String> {
+fn describe_admission(admission: &PendingAdmission, effect: &str, style: &WaterfallStyle) -> Vec<String> {
     let words = format!("{}: {}", admission.reason, admission.message);
     let words = if admission.cause == "queue" { words } else { format!("Kueue lacks {}. {words}", admission.cause) };
     let mut entries = vec![paragraph(&words, 2, style)];
@@ -187,11 +194,11 @@ fn describe_admission(admission: &PendingAdmission, style: &WaterfallStyle) -> V
         entries.push(paragraph(&format!("Ahead in the queue: {ahead}."), 2, style));
     }
     let title = match admission.smallest_changes.len() {
-        0 => "No single change that was tried admits it.",
-        1 => "This change admits it (tried in a run of its own):",
-        _ => "Each of these changes admits it (each was tried in a run of its own):",
+        0 => format!("No single change that was tried {effect}."),
+        1 => format!("This change {effect} (tried in a run of its own):"),
+        _ => format!("Each of these changes {effect} (each was tried in a run of its own):"),
     };
-    entries.push(paragraph(title, 2, style));
+    entries.push(paragraph(&title, 2, style));
     let remedies = admission.smallest_changes.iter();
     entries.extend(remedies.map(|remedy| paragraph(&format!("- {}", remedy.sentence()), 4, style)));
     entries
@@ -286,6 +293,9 @@ fn format_what_if((w, saves): (&WhatIf, &str), style: &WaterfallStyle, quoted: &
     let mut lever = w.setting.lever.clone();
     if let Some(parts) = w.parts_save {
         let _ = write!(lever, " (sum of the individual savings: {})", seconds(parts));
+    }
+    if let Some(DrawShare { with_change, unchanged, draws }) = w.draws {
+        let _ = write!(lever, " (in {with_change} of {draws} placements; without it in {unchanged})");
     }
     let room = style.width - 25;
     for (i, line) in format::wrap(&lever, room).iter().enumerate() {

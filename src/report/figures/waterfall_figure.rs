@@ -11,7 +11,6 @@ use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::restarts::bottleneck::{BottleneckShare, RestartBottleneck};
-use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_base::SimTime;
 
@@ -99,7 +98,7 @@ fn grid(scene: &mut DrawScene, axis: &WaterfallAxis, (top, bottom): (i32, i32)) 
 fn draw_step(
     scene: &mut DrawScene, r: &RestartMetrics, g: &BottleneckShare, axis: &WaterfallAxis, (top, row): (i32, i32),
 ) {
-    let what = waits::with_pods(g.span.step.what, r.pods);
+    let what = r.describe_step(g.span.step);
     //  Charts do not cite rules.
     let plain = |gate: &RestartBottleneck| RestartBottleneck { name: plain_name(gate, r.pods), ..gate.clone() }.text();
     let gate = g.gate.as_ref().map(plain).unwrap_or_default();

@@ -373,13 +373,17 @@ fn contradicting_inputs_are_named() {
     assert!(out.contains("uncordonNode had no effect, because it was not cordoned"), "{out}");
     let again = "faults=[{at: 1m, crashNode: {node: node-03}}, {at: 2m, crashNode: {node: node-03}}, \
                  {at: 3m, partitionNode: {node: node-03}}, {at: 4m, cordonNode: {node: node-04}}, \
-                 {at: 5m, cordonNode: {node: node-04}}, {at: 6m, resumeJobSet: {name: train}}]";
+                 {at: 5m, cordonNode: {node: node-04}}, {at: 6m, resumeJobSet: {name: train}}, \
+                 {at: 7m, deleteJobSet: {name: train}}, {at: 420.1s, deleteJobSet: {name: train}}, \
+                 {at: 420.2s, suspendJobSet: {name: train}}]";
     let (out, _) = run(&["run", "scenarios/first-steps.yaml", "--set", again, "--format", "json", "--quiet"], 0);
     for reason in [
         "crashNode had no effect, because it had already crashed",
         "partitionNode had no effect, because it had already left",
         "cordonNode had no effect, because it was already cordoned",
         "resume had no effect, because it was not suspended",
+        "deleteJobSet had no effect, because it was already being deleted",
+        "suspend had no effect, because it was being deleted",
     ] {
         assert!(out.contains(reason), "{reason}: {out}");
     }

@@ -9,7 +9,7 @@ use sim_kueue::verdict::behind_message;
 use std::collections::BTreeMap;
 
 /// Reason of a Workload that waits for its turn.
-const PENDING_EVALUATION: &str = "PendingEvaluation";
+pub(super) const PENDING_EVALUATION: &str = "PendingEvaluation";
 
 /// Sets reason and message of waits without a condition during which the head of the queue waited.
 pub(crate) fn name_heads(job_sets: &mut [JobSetAdmission], scenario: &ScenarioSpec) {

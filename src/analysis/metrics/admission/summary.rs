@@ -1,5 +1,6 @@
 //! The admission of a JobSet in `summary.json`.
 
+use super::behind::PENDING_EVALUATION;
 use super::history::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadEviction, WorkloadOfRun};
 use serde::Serialize;
 use sim_base::{JobSetId, SimTime};
@@ -34,7 +35,7 @@ pub struct WaitSummary {
     /// Reservation of quota, admission, or the end of the JobSet; null if the run ended before.
     #[serde(rename = "until_s")]
     pub until: Option<f64>,
-    /// Last reason of the condition QuotaReserved, or `AdmissionCheck`.
+    /// Last reason of the condition QuotaReserved, `PendingEvaluation` without a condition, or `AdmissionCheck`.
     pub reason: String,
     /// Message of the condition, or the names of the AdmissionChecks.
     pub message: String,
@@ -129,11 +130,16 @@ impl AdmissionSummary {
 
 /// `finished` is the end of the Workload, which ends an open wait.
 fn wait(wait: &AdmissionWait, finished: Option<SimTime>) -> WaitSummary {
+    // Kueue sets no condition before the first scheduling cycle of a Workload.
+    let (reason, message) = match wait.reason.as_str() {
+        "" => (PENDING_EVALUATION, "Workload is pending evaluation in the scheduling queue"),
+        reason => (reason, wait.message.as_str()),
+    };
     WaitSummary {
         from: wait.from.seconds(),
         until: wait.until.or(finished).map(SimTime::seconds),
-        reason: wait.reason.clone(),
-        message: wait.message.clone(),
+        reason: reason.to_owned(),
+        message: message.to_owned(),
     }
 }
 

@@ -129,8 +129,7 @@ impl RestartFold {
             let mut restart = RestartMetrics::new(jobset, start, cause);
             restart.attempt = state.attempt;
             state.open = Some(restart);
-            state.round += 1;
-            state.replaced = 0;
+            state.begin_round();
             state.confirmed = false;
             state.newest = None;
             state.later_faults.clear();
@@ -145,13 +144,14 @@ impl RestartFold {
         state.confirmed = true;
         state.attempt = attempt;
         state.awaited = (shape == RestartScope::InPlaceRestart).then_some(attempt);
+        if shape != RestartScope::RestartJob {
+            state.begin_round();
+        }
         let restart = state.open.as_mut()?;
         restart.became(shape);
         if shape != RestartScope::RestartJob {
             // Every pod becomes ready again: those that were ready in an earlier attempt as well.
-            restart.pods = 0;
-            state.round += 1;
-            state.replaced = 0;
+            (restart.pods, restart.created) = (0, 0);
         }
         restart.attempt = attempt;
         Some(restart)
@@ -359,7 +359,16 @@ impl RestartFold {
         }
     }
 
-    fn pod_created(&mut self, pod: PodId, state: PodFailureState) {
+    fn pod_created(&mut self, pod: PodId, mut state: PodFailureState) {
+        let jobset = self.jobsets.get_mut(state.jobset.ix());
+        if let Some(jobset) = jobset.filter(|jobset| jobset.open.is_some()) {
+            state.created_in = jobset.round;
+            let is_new = jobset.to_create_again == 0;
+            jobset.to_create_again = jobset.to_create_again.saturating_sub(1);
+            if let Some(restart) = jobset.open.as_mut().filter(|_| is_new) {
+                restart.created += 1;
+            }
+        }
         self.troubles.create(pod, state);
         if let Some(r) = self.pod_restart(pod) {
             r.became(RestartScope::PodReplacement);
@@ -404,11 +413,11 @@ impl RestartFold {
             return;
         };
         p.ended = p.ended.min(now);
-        let counted = std::mem::take(&mut p.counted);
-        let state = self.jobsets.get_mut(p.jobset.ix());
-        if let Some(state) = state.filter(|state| counted > 0 && counted == state.round) {
-            state.replaced += 1;
-        }
+        let rounds = [&mut p.counted, &mut p.created_in].map(std::mem::take);
+        let Some(state) = self.jobsets.get_mut(p.jobset.ix()) else { return };
+        let [counted, created] = rounds.map(|round| u32::from(round > 0 && round == state.round));
+        state.replaced += counted;
+        state.to_create_again += created;
     }
 
     /// Handles the success of a pod: discards a restart that was opened by its exit, unless another failure was

@@ -5,6 +5,8 @@
 #![deny(missing_docs)]
 
 use super::path::CriticalPath;
+use super::steps::RestartStep;
+use super::waits;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
 use sim_engine::record::{DeletionActor, SegmentOutcome};
 
@@ -210,6 +212,9 @@ pub struct RestartMetrics {
     pub ending: RestartOutcome,
     /// Number of pods that became ready during the restart, whether created again or restarted in place.
     pub pods: u32,
+    /// Number of pods that were created for the new attempt. A pod that replaces one of them does not count in
+    /// addition.
+    pub created: u32,
     /// Virtual time of each milestone; `SimTime::NEVER` if it was not reached.
     pub at: [SimTime; Milestone::COUNT],
     /// Times in which pods waited for a node to be repaired, replaced or released, in order and disjoint.
@@ -236,12 +241,18 @@ impl RestartMetrics {
             end: SimTime::NEVER,
             ending: RestartOutcome::Unfinished,
             pods: 0,
+            created: 0,
             at,
             capacity: Vec::new(),
             queue: Vec::new(),
             path: CriticalPath::default(),
             next: None,
         }
+    }
+
+    /// Describes a step of the restart.
+    pub fn describe_step(&self, step: &RestartStep) -> String {
+        waits::with_pods(step.what, self.created)
     }
 
     /// Returns the virtual time of a milestone, or `None` if it was not reached.

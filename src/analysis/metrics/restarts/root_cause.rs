@@ -26,6 +26,8 @@ pub struct PodFailureState {
     pub ended: SimTime,
     /// [`JobSetState::round`] in which the pod was last counted as ready again; 0 if it is not counted.
     pub counted: u32,
+    /// Round in which the pod was created during a restart; 0 otherwise.
+    pub created_in: u32,
     /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
     pub trouble: Option<(SimTime, CauseKind)>,
 }
@@ -42,6 +44,7 @@ pub const NO_POD: PodFailureState = PodFailureState {
     succeeded: false,
     ended: SimTime::NEVER,
     counted: 0,
+    created_in: 0,
     trouble: None,
 };
 
@@ -94,8 +97,18 @@ pub struct JobSetState {
     pub round: u32,
     /// Counted pods that have ended. The next pods that become ready replace them.
     pub replaced: u32,
+    /// Pods created in this round that have ended and whose replacement is not created yet.
+    pub to_create_again: u32,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
+}
+
+impl JobSetState {
+    /// Begins to count pods from 0.
+    pub fn begin_round(&mut self) {
+        self.round += 1;
+        (self.replaced, self.to_create_again) = (0, 0);
+    }
 }
 
 /// What an open restart waited for when a later fault or repair occurred.
