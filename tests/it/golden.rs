@@ -11,28 +11,41 @@ fn log_of(name: &str) -> PathBuf {
     support::root().join("scenarios").join(format!("{name}.log"))
 }
 
-/// Returns the transcript of one run with the scenario's own seed.
-fn transcript(name: &str) -> String {
+/// A run with the scenario's own seed.
+struct GoldenRun {
+    transcript: String,
+    /// Digest, number of records and end, as in `digests.txt`.
+    row: String,
+}
+
+fn play(name: &str) -> GoldenRun {
     let scenario = support::scenario(name, &[]);
     let mut simulation = support::simulation(&scenario);
     let mut golden = GoldenLog::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
-    golden.finish(&outcome)
+    let (digest, records, end) = (outcome.digest, outcome.records, outcome.end);
+    let row = format!("{name:<32} {digest:016x} {records:>6} {end}\n");
+    GoldenRun { transcript: golden.finish(&outcome), row }
 }
 
 #[test]
-fn every_scenario_matches_its_golden_log() {
+fn every_scenario_matches_its_golden_log_and_digest() {
     let mut different = Vec::new();
-    for name in support::scenario_names() {
-        let now = transcript(&name);
-        let path = log_of(&name);
+    let mut compare = |path: PathBuf, file: &str, now: &str| {
         if support::updates_golden_files() {
-            std::fs::write(&path, &now).expect("a golden log can be written");
-            continue;
+            std::fs::write(&path, now).expect("a golden file can be written");
+            return;
         }
         let golden = std::fs::read_to_string(&path).unwrap_or_default();
-        let file = format!("scenarios/{name}.log");
-        different.extend(support::first_difference(&file, &golden, &now));
+        different.extend(support::first_difference(file, &golden, now));
+    };
+    let mut table = String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
+    for name in support::scenario_names() {
+        let run = play(&name);
+        table += &run.row;
+        compare(log_of(&name), &format!("scenarios/{name}.log"), &run.transcript);
     }
+    let digests = "tests/it/golden/digests.txt";
+    compare(support::root().join(digests), digests, &table);
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
