@@ -39,7 +39,6 @@ mod stale_events;
 pub mod store;
 mod token_bucket;
 mod training;
-pub mod training_model;
 mod ttl_controller;
 mod usage_aging;
 mod webhook;

@@ -10,4 +10,5 @@ mod inputs;
 mod lint;
 mod policy;
 mod recordings;
+mod reliability;
 mod report;

@@ -1,134 +1,9 @@
-//! The accelerator-time ledger: each accelerator is in exactly one category at each instant, so the sums are exact.
+//! The category of each accelerator in the ledger, from the states of its node and of its pod.
 
-use super::sums::TimeSums;
-use super::{ReadyPodGroup, TimeAccounting};
+use super::TimeAccounting;
 use crate::ctx::EngineContext;
-use crate::record::{LedgerCategory, TimeLedger};
+use crate::record::LedgerCategory;
 use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime};
-use sim_policy::topology::ClusterBuilder;
-
-#[derive(Clone, Default)]
-pub struct LedgerBooks {
-    cluster: TimeSums,
-    /// Per JobSet: the time held by its pods; kept if a JobSet trains.
-    by_jobset: Vec<TimeSums>,
-    accelerators: u64,
-    /// Installed accelerators × time, independent of categories.
-    installed: u128,
-    installed_until: SimTime,
-    /// Accelerators of machines that are not billed at present, and the sum of their time.
-    not_billed: u64,
-    not_billed_ns: u128,
-}
-
-impl LedgerBooks {
-    /// `jobsets` is the number of JobSets with a separate ledger.
-    pub fn reset(&mut self, cluster: &ClusterBuilder, jobsets: usize) {
-        *self = LedgerBooks::default();
-        self.by_jobset.resize(jobsets, TimeSums::default());
-        let prices = &cluster.price_micros_per_hour;
-        for (n, rate) in cluster.accelerators.iter().zip(prices) {
-            self.change_installed(SimTime::ZERO, *n, *rate, false, true);
-        }
-    }
-
-    fn settle_installed(&mut self, now: SimTime) {
-        let dt = u128::from(now.since(self.installed_until).0);
-        self.installed_until = now;
-        self.installed += u128::from(self.accelerators) * dt;
-        self.not_billed_ns += u128::from(self.not_billed) * dt;
-    }
-
-    /// Changes the price per accelerator of a machine whose `n` accelerators are all in `category`; `held` states how
-    /// many of them belong to JobSets.
-    fn change_rate(
-        &mut self, now: SimTime, (n, category): (u64, LedgerCategory), (old, new): (u64, u64), held: &[(JobSetId, u64)],
-    ) {
-        self.settle_installed(now);
-        self.cluster.leave(now, (n, n * old), category);
-        self.cluster.enter(now, (n, n * new), category);
-        for (jobset, n) in held {
-            if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {
-                own.leave(now, (*n, n * old), category);
-                own.enter(now, (*n, n * new), category);
-            }
-        }
-    }
-
-    /// Moves accelerators of a JobSet, with their cost, between categories.
-    pub fn transfer(
-        &mut self, now: SimTime, jobset: JobSetId, held: (u64, u64), from: LedgerCategory, to: LedgerCategory,
-    ) {
-        if held.0 == 0 || from == to {
-            return;
-        }
-        self.cluster.leave(now, held, from);
-        self.cluster.enter(now, held, to);
-        self.transfer_jobset(now, jobset, held, from, to);
-    }
-
-    /// Idle accelerators belong to no JobSet.
-    fn transfer_jobset(
-        &mut self, now: SimTime, jobset: JobSetId, held: (u64, u64), from: LedgerCategory, to: LedgerCategory,
-    ) {
-        let Some(own) = self.by_jobset.get_mut(jobset.ix()) else {
-            return;
-        };
-        if from != LedgerCategory::Idle {
-            own.leave(now, held, from);
-        }
-        if to != LedgerCategory::Idle {
-            own.enter(now, held, to);
-        }
-    }
-
-    /// Adds or removes the accelerators of a node; with `sick`, they are counted as Unhealthy.
-    pub fn change_installed(&mut self, now: SimTime, n: u32, rate: u64, unhealthy: bool, add: bool) {
-        let category = if unhealthy { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
-        self.settle_installed(now);
-        let n = u64::from(n);
-        if add {
-            self.cluster.enter(now, (n, n * rate), category);
-            self.accelerators += n;
-        } else {
-            self.cluster.leave(now, (n, n * rate), category);
-            self.accelerators -= n;
-        }
-    }
-
-    /// Reclassifies accelerator time of a training segment, which was counted as Productive until its end.
-    pub fn reclassify(
-        &mut self, now: SimTime, (jobset, pods): (JobSetId, ReadyPodGroup), spent: &[(LedgerCategory, u64)],
-    ) {
-        let held = (pods.accelerators, pods.rate);
-        for part in spent {
-            self.cluster.reclassify(now, held, *part);
-            if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {
-                own.reclassify(now, held, *part);
-            }
-        }
-    }
-
-    pub fn counts(&self) -> [u64; LedgerCategory::COUNT] {
-        self.cluster.counts()
-    }
-
-    pub fn close(&mut self, now: SimTime, currency: &str) -> TimeLedger {
-        let sums = self.cluster.close(now);
-        self.settle_installed(now);
-        let total: u128 = sums.accelerator_ns.iter().sum();
-        assert_eq!(total, self.installed, "the ledger closes");
-        TimeLedger {
-            accelerator_ns: sums.accelerator_ns,
-            accelerators: self.accelerators,
-            installed_ns: self.installed,
-            cost_micros: sums.cost_micros,
-            not_billed_ns: self.not_billed_ns,
-            currency: currency.to_owned(),
-            by_jobset: self.by_jobset.iter_mut().map(|own| own.close(now)).collect(),
-        }
-    }
-}
 
 impl TimeAccounting {
     /// Sets the category of the pod's accelerators (`None` if it holds none); ready ones are `Waiting` or, if the
@@ -217,7 +92,7 @@ impl TimeAccounting {
         let held = self.pods_holding(ctx, node).filter(|_| unhealthy);
         let held: Vec<(JobSetId, u64)> = held.map(|(pod, n)| (ctx.store.jobset_of(pod), n)).collect();
         self.ledger.change_rate(ctx.now, (n, category), (old, new), &held);
-        self.ledger.not_billed = self.ledger.not_billed + after - before;
+        self.ledger.change_not_billed(before, after);
     }
 
     /// Handles a ready pod on a node that became unusable or usable.

@@ -7,7 +7,6 @@ mod history;
 mod ledger;
 mod readiness;
 mod slices;
-mod sums;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/accounting.rs"]
 mod tests;
@@ -16,13 +15,13 @@ use super::ctx::EngineContext;
 use crate::record::LedgerCategory;
 use crate::store::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, flag};
 use history::UsageHistory;
-use ledger::LedgerBooks;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId};
+use sim_reliability::ledger::Ledger;
 pub use slices::AvailableSlices;
 
 #[derive(Clone, Default)]
 pub struct TimeAccounting {
-    pub ledger: LedgerBooks,
+    pub ledger: Ledger,
     pods: Vec<PodTime>,
     jobs: Vec<JobTime>,
     jobsets: Vec<JobSetTime>,
@@ -39,6 +38,13 @@ pub struct ReadyPodGroup {
     pub accelerators: u64,
     /// Their total price per hour.
     pub rate: u64,
+}
+
+impl ReadyPodGroup {
+    /// The accelerators of the pods, with their price per hour.
+    pub fn held(&self) -> (u64, u64) {
+        (self.accelerators, self.rate)
+    }
 }
 
 #[derive(Copy, Clone, Default)]

@@ -12,7 +12,6 @@ pub mod outcome;
 pub mod records;
 pub mod sink;
 pub mod ticket;
-pub mod training;
 
 pub use call::*;
 pub use fields::{FieldRole, FieldValue};
@@ -23,6 +22,7 @@ pub use records::*;
 pub use sim_kueue::workload::ConditionType as WorkloadConditionType;
 pub use sim_policy::decision::{PolicyDecision, PolicyOutcome};
 pub use sim_policy::kinds::*;
+pub use sim_reliability::ledger::{LedgerCategory, LedgerSums, TimeLedger};
+pub use sim_reliability::training::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
 pub use sink::*;
 pub use ticket::*;
-pub use training::*;

@@ -5,10 +5,10 @@ use super::TrainingState;
 use crate::ctx::EngineContext;
 use crate::record::{Body, StepOutcome};
 use crate::store::flag;
-use crate::training_model::{PaceReason, UNIT_FACTOR};
 use sim_api::spec::{Communication, LinkKind};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobDemand, JobIsland, StepTime, job_islands, step_time};
+use sim_reliability::training::{PaceReason, UNIT_FACTOR};
 use std::sync::Arc;
 
 /// A change of a step time by less than this fraction, such as by a neighbor that sends a few bytes, is ignored.

@@ -13,7 +13,7 @@ impl TrainingState {
         let job = &mut self.jobs[at];
         for (done, ns) in lost {
             job.ledger.mark_lost(ns);
-            let whose = (job.jobset, done.participants);
+            let whose = (job.jobset, done.participants.held());
             let (held, of) = done.held;
             let held = u128::from(ns) * u128::from(held) / u128::from(of);
             let lost = [(LedgerCategory::Lost, held as u64)];

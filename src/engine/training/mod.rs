@@ -1,9 +1,9 @@
 //! Training jobs in JobSets: they make steps while all pods are ready, and an interruption undoes all steps since the
 //! last checkpoint.
 //!
-//! No component of the cluster observes steps. A segment of steps is evaluated when it ends, by the module
-//! `training_model`: there is no event per step, only one when the work is complete. Must never change an object; the
-//! kubelet stops the containers.
+//! No component of the cluster observes steps. A segment of steps is evaluated when it ends, by
+//! `sim_reliability::training`: there is no event per step, only one when the work is complete. Must never change an
+//! object; the kubelet stops the containers.
 
 mod communication;
 mod hosts;
@@ -18,15 +18,15 @@ use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcome};
 use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange};
-use crate::training_model::{
-    PlanStart, SavedProgress, SegmentEnd, SegmentPlan, UNIT_FACTOR, WorkLedger, plan_from_start,
-};
 use communication::{PlacedJob, TrainingFabric};
 use hosts::TrainingHosts;
 use processes::TrainingPod;
 use silent::SilentCorruption;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
+use sim_reliability::training::{
+    PlanStart, SavedProgress, SegmentEnd, SegmentPlan, UNIT_FACTOR, WorkLedger, plan_from_start,
+};
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
 
@@ -378,7 +378,7 @@ impl TrainingState {
             unused_fraction: team.unused_fraction(),
         };
         let booked = job.ledger.end_segment(ctx.now, &spent, &end);
-        let whose = (job.jobset, current.participants);
+        let whose = (job.jobset, current.participants.held());
         accounting.ledger.reclassify(ctx.now, whose, &booked.other_categories);
         let live = if team.resumes_from_memory && !loses { reached } else { 0 };
         let done = CompletedWork {

@@ -3,10 +3,10 @@
 use super::TrainingState;
 use super::processes::ERROR_EXIT_CODE;
 use crate::record::{TicketSubject, TicketWait};
-use crate::training_model::{PaceReason, UNIT_FACTOR};
 use crate::{accounting::TimeAccounting, apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_api::spec::{FaultAction, SilentFaults};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
+use sim_reliability::training::{PaceReason, UNIT_FACTOR};
 
 /// Corrupt state of a job.
 #[derive(Clone)]

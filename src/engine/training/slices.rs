@@ -7,9 +7,10 @@
 use super::{TrainingSegment, TrainingState};
 use crate::accounting::{AvailableSlices, TimeAccounting};
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, training_model::UNIT_FACTOR};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{ElasticTraining, RegrowPolicy};
 use sim_base::{Duration, JobId, JobSetId, PodId};
+use sim_reliability::training::UNIT_FACTOR;
 use std::collections::BTreeMap;
 
 /// State of the child Jobs of an elastic job.

@@ -1,7 +1,7 @@
 //! The reduced model of a scenario with pods. The JobSet is one unit, and its restart times are measured by
 //! simulating the same scenario with the engine.
 //!
-//! The faults of a replication and the arithmetic of training (`training_model`) are those of the engine. The effect
+//! The faults of a replication and the arithmetic of training (`sim_reliability`) are those of the engine. The effect
 //! of a fault is looked up in the measurements (`measurement`). Scenarios with unsupported features are rejected
 //! with the names of the features, so the model never guesses an effect.
 

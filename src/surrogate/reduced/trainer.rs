@@ -4,7 +4,7 @@ use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
-use sim_engine::training_model::{SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_from_start};
+use sim_reliability::training::{SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_from_start};
 
 /// Time per category of the ledger, in nanoseconds.
 pub type TrainerTimes = [u64; LedgerCategory::COUNT];

@@ -3,4 +3,3 @@
 mod event;
 mod record;
 mod store;
-mod training_model;

@@ -1,8 +1,8 @@
 //! Tests of the closed form against a step-by-step simulation of the same segment, one nanosecond of work at a time.
 
 use crate::cases::cases;
-use sim_engine::training_model::pace::{PaceReason, TrainingPace, UNIT_FACTOR};
-use sim_engine::training_model::segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
+use sim_reliability::training::pace::{PaceReason, TrainingPace, UNIT_FACTOR};
+use sim_reliability::training::segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
 /// A clock whose elapsed time is only recorded up to a given time.
 struct Clock {
     now: u64,

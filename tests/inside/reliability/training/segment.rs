@@ -1,7 +1,7 @@
-//! Unit tests of `sim_engine::training_model::stretch`.
+//! Unit tests of `sim_reliability::training::segment`.
 
 use super::*;
-use crate::training_model::pace::{PaceReason, UNIT_FACTOR};
+use crate::training::pace::{PaceReason, UNIT_FACTOR};
 use proptest::prelude::*;
 
 /// Computes the completed work by bisection only.

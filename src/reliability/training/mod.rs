@@ -1,13 +1,15 @@
 //! The arithmetic of training jobs: the progress of a segment, its checkpoints, and the time ledger of a job.
 //!
-//! Pure functions. Must never know what interrupts a job or when. Used by the engine and by the reduced model.
+//! Pure functions. Must never know what interrupts a job or when. Both levels of detail use them.
 
+mod outcome;
 pub mod pace;
 pub mod plan;
 mod saved_progress;
 pub mod segment;
 mod work_ledger;
 
+pub use outcome::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
 pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};
 pub use plan::{PlanStart, plan_from_start, restore_time};
 pub use saved_progress::SavedProgress;

@@ -1,12 +1,12 @@
 //! Accelerators by category and their time, as exact sums, for the cluster and for each JobSet.
 
-use crate::record::{LedgerCategory, LedgerSums};
+use super::time_ledger::{LedgerCategory, LedgerSums};
 use sim_base::SimTime;
 
 const N: usize = LedgerCategory::COUNT;
 
 #[derive(Copy, Clone, Default)]
-pub struct TimeSums {
+pub struct CategorySums {
     /// Current number of accelerators per category, and their price per hour in millionths.
     counts: [u64; N],
     rates: [u64; N],
@@ -16,7 +16,7 @@ pub struct TimeSums {
     until: [SimTime; N],
 }
 
-impl TimeSums {
+impl CategorySums {
     /// Extends the sum of a category to the current time.
     fn accumulate_to_now(&mut self, now: SimTime, category: usize) {
         let dt = u128::from(now.since(self.until[category]).0);

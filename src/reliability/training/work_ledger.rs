@@ -1,8 +1,9 @@
 //! The time ledger of a training job, from its submission to its end, exact in nanoseconds.
 
+use super::outcome::{SegmentOutcome, TrainingOutcome, TrainingPhase};
 use super::pace::PaceReason;
 use super::segment::SpentTime;
-use crate::record::{LedgerCategory, SegmentOutcome, TrainingOutcome, TrainingPhase};
+use crate::ledger::LedgerCategory;
 use sim_api::spec::TrainingJob;
 use sim_base::{Duration, JobSetId, SimTime};
 

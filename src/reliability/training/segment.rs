@@ -367,5 +367,5 @@ fn last_satisfying(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/training_model/segment.rs"]
+#[path = "../../../tests/inside/reliability/training/segment.rs"]
 mod tests;
