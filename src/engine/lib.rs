@@ -13,7 +13,6 @@ pub mod check;
 mod ctx;
 mod diagnosis;
 pub mod event;
-pub mod faults;
 mod garbage_collector;
 mod job_controller;
 mod jobset_manager;

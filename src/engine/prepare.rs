@@ -127,7 +127,7 @@ impl std::error::Error for CannotRun {}
 /// Builds the store of a scenario before the first event.
 pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
     let drawn = scenario.fault_processes.is_empty();
-    assert!(drawn, "random faults are drawn before a run, by faults::drawn");
+    assert!(drawn, "random faults are drawn before a run, by sim_reliability::faults::draw_faults");
     let cluster = ClusterBuilder::build(&scenario.topology, &resource_names(scenario));
     let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
     if cluster.is_empty() && !more_nodes {

@@ -4,7 +4,7 @@
 use crate::support;
 use sim_api::spec::{FaultAction, ScenarioSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
-use sim_engine::faults::draw_faults;
+use sim_reliability::faults::draw_faults;
 use std::collections::BTreeMap;
 
 /// Returns the maximum of `n` samples of a distribution in one replication, in seconds.

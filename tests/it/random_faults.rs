@@ -12,7 +12,7 @@ use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::Duration;
 use sim_base::random::Distribution;
-use sim_engine::faults::draw_faults;
+use sim_reliability::faults::draw_faults;
 
 const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
     failurePolicy: {maxRestarts: 1000, restartStrategy: Recreate}\n  replicatedJobs:\n  - name: w\n    replicas: 2\n    \

@@ -286,7 +286,7 @@ fn outcomes_decided_by_chance_are_reported() {
     for (what, take_over, seed, replication) in table.into_iter().take(tried) {
         let scenario = slices_with_spares(take_over, seed);
         let jobset_pods = reduced_experiment(&scenario).player().run(seed, replication);
-        let faults = sim_engine::faults::draw_faults(&scenario, seed, replication);
+        let faults = sim_reliability::faults::draw_faults(&scenario, seed, replication);
         let pods = support::simulation(&faults).run(seed, replication, &mut DiscardSink);
         let apart = jobset_pods.restarts.abs_diff(pods.jobsets[0].restarts);
         assert!(apart <= 1, "{what}: the restart counts differ by {apart}");

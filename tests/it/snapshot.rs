@@ -74,7 +74,7 @@ fn run_resumed_at_any_time_equals_the_uninterrupted_run() {
         if support::simulation(&scenario).pod_count() > 300 {
             continue;
         }
-        let drawn = sim_engine::faults::draw_faults(&scenario, scenario.seed, 0);
+        let drawn = sim_reliability::faults::draw_faults(&scenario, scenario.seed, 0);
         if !drawn.clocks.is_empty() {
             continue;
         }

@@ -55,7 +55,7 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> ScenarioSpec {
 
 /// Returns a simulation of the scenario. Random faults are drawn with the scenario's seed if they are not drawn yet.
 pub fn simulation(scenario: &ScenarioSpec) -> SimulationInput {
-    match SimulationInput::new(&sim_engine::faults::draw_faults(scenario, scenario.seed, 0)) {
+    match SimulationInput::new(&sim_reliability::faults::draw_faults(scenario, scenario.seed, 0)) {
         Ok(simulation) => simulation,
         Err(problems) => panic!("{}: {}", scenario.name, problems),
     }

@@ -300,7 +300,7 @@ fn check_robustness(case: &Case, verbose: bool) -> Seen {
     if scenario.topology.nodes() > u64::from(MANY) {
         return Ok(BTreeSet::new());
     }
-    let scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
+    let scenario = sim_reliability::faults::draw_faults(&scenario, case.seed, 0);
     let Ok(mut simulation) = sim_engine::SimulationInput::new(&scenario) else {
         return Ok(refused());
     };
@@ -329,7 +329,7 @@ fn check_case(case: &Case, verbose: bool) -> Seen {
         Err(e) if e.contains("InPlaceRestart cannot be switched off") => return Ok(BTreeSet::new()),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
-    let mut scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
+    let mut scenario = sim_reliability::faults::draw_faults(&scenario, case.seed, 0);
     // Unschedulable pods are drawn as well, and the run must end.
     scenario.admit_unplaceable = true;
     let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;

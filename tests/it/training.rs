@@ -56,7 +56,7 @@ impl Log {
 
 pub fn play(scenario: &ScenarioSpec, seed: u64) -> (RunOutcome, Log) {
     let mut log = Log::default();
-    let drawn = sim_engine::faults::draw_faults(scenario, seed, 0);
+    let drawn = sim_reliability::faults::draw_faults(scenario, seed, 0);
     let outcome = support::simulation(&drawn).run(seed, 0, &mut log);
     (outcome, log)
 }
@@ -296,7 +296,7 @@ fn two_strategies_meet_the_same_faults() {
             other => vec![("jobSets[0].restartStrategy", other)],
         };
         let scenario = support::scenario("training", &sets);
-        let drawn = sim_engine::faults::draw_faults(&scenario, 1, 0);
+        let drawn = sim_reliability::faults::draw_faults(&scenario, 1, 0);
         let faults: Vec<String> = drawn.faults.iter().map(|f| format!("{f:?}")).collect();
         let outcome = support::simulation(&drawn).run(1, 0, &mut DiscardSink);
         (faults, outcome)

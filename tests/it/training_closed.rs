@@ -10,7 +10,7 @@ use sim_engine::record::*;
 /// Runs each replication of a scenario in parallel, and returns a value of each outcome.
 fn map_replications<T: Send>(scenario: &ScenarioSpec, n: u64, text: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
     let one = |replication| {
-        let drawn = sim_engine::faults::draw_faults(scenario, 1, replication);
+        let drawn = sim_reliability::faults::draw_faults(scenario, 1, replication);
         text(support::simulation(&drawn).run(1, replication, &mut DiscardSink))
     };
     (0..n).into_par_iter().map(one).collect()

@@ -9,8 +9,8 @@ use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_api::spec::ScenarioSpec;
 use sim_base::Duration;
 use sim_engine::SimulationInput;
-use sim_engine::faults::draw_faults;
 use sim_engine::record::{Body, RunOutcome, StepOutcome, TrainingPhase};
+use sim_reliability::faults::draw_faults;
 use sim_report::console::main_events::event_lines;
 
 const TOPOLOGY: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: communication}\n\

@@ -9,7 +9,7 @@ use sim_base::SimTime;
 use sim_engine::record::*;
 
 pub fn restarts(scenario: &ScenarioSpec, seed: u64) -> (RunOutcome, Vec<RestartMetrics>) {
-    let drawn = sim_engine::faults::draw_faults(scenario, seed, 0);
+    let drawn = sim_reliability::faults::draw_faults(scenario, seed, 0);
     let mut folds = MetricFolds::new(&drawn, false);
     let simulation = &mut support::simulation(&drawn);
     let outcome = simulation.run(seed, 0, &mut folds);

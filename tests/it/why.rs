@@ -10,9 +10,9 @@ use sim_analysis::metrics::{MetricFolds, RestartMetrics};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
 use sim_engine::SimulationInput;
-use sim_engine::faults;
 use sim_engine::record::DiscardSink;
 use sim_inputs::{LoadedScenario, SourceText};
+use sim_reliability::faults;
 use std::fs;
 
 fn load(name: &str, more: &[OverrideSetter]) -> Result<LoadedScenario, String> {

@@ -1,8 +1,8 @@
 //! Runs replications of one scenario; random faults are drawn for each of them.
 
 use sim_api::spec::ScenarioSpec;
-use sim_engine::faults;
 use sim_engine::{CannotRun, SimulationInput};
+use sim_reliability::faults;
 
 /// A scenario prepared to be run any number of times.
 pub struct ExperimentRunner {

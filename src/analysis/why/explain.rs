@@ -17,10 +17,10 @@ use crate::{format, metrics::restarts::critical_spans, metrics::restarts::restar
 use serde::Serialize;
 use sim_api::spec::{StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::faults;
 use sim_engine::record::{PendingPods, TicketSubject, TicketWait};
 use sim_engine::{CannotRun, PrepareError, SimulationInput};
 use sim_inputs::LoadedScenario;
+use sim_reliability::faults;
 
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {

@@ -8,8 +8,8 @@ use crate::experiment::{NoRuns, StopFlag};
 use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
 use sim_base::{Duration, JobSetId};
 use sim_engine::SimulationInput;
-use sim_engine::faults;
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
+use sim_reliability::faults;
 
 /// The quantity that is measured in each run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

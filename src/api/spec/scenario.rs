@@ -38,7 +38,7 @@ pub struct ScenarioSpec {
     pub faults: Vec<ScriptedFault>,
     /// Usage clocks for faults whose time depends on usage.
     pub clocks: Vec<UseClock>,
-    /// Random fault processes. `faults::drawn` converts them to scripted faults before a run, because the engine
+    /// Random fault processes. `sim_reliability` converts them to scripted faults before a run, because the engine
     /// executes scripts only.
     pub fault_processes: Vec<RandomFaults>,
     /// Node repair for fault processes that do not specify when the node returns.

@@ -5,7 +5,7 @@ use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::step::{self, Console};
 use crate::{cli::args::InputArgs, cli::output, step::breakpoints::Breakpoint};
 use sim_engine::SimulationInput;
-use sim_engine::faults;
+use sim_reliability::faults;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,8 @@ use super::measurement::fault_pairs::PairMembership;
 use super::outcome::OutcomeCounter;
 use super::run::{ReplicationState, RestartInProgress};
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault};
 use sim_engine::max_detection_delay;
+use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault};
 
 /// First random-number lane of the draws that decide whether a pod is among those without a slot.
 const LANE_OF_POD: u32 = 16;
@@ -29,10 +29,11 @@ impl<'m> ReplicationState<'_, 'm> {
                 // Some pods may have been bound to the node, while others wait for the end of an outage.
                 let is_unplaced = self.restart.as_ref().is_some_and(|e| e.effect.is_some() && !e.placed);
                 for (fault, node) in self.nodes_of(faults) {
-                    let is_free = !self.pods.has_flag(node, CLOSED | DOWN) && fault.cause != sim_engine::faults::SPARE;
+                    let is_free =
+                        !self.pods.has_flag(node, CLOSED | DOWN) && fault.cause != sim_reliability::faults::SPARE;
                     self.boundary_cases += u32::from(is_unplaced && is_free);
                     self.pods.set_flag(node, CLOSED, true);
-                    if self.pods.uses(node) && fault.cause != sim_engine::faults::SPARE {
+                    if self.pods.uses(node) && fault.cause != sim_reliability::faults::SPARE {
                         self.trainer.notice(now);
                     }
                 }

@@ -7,7 +7,7 @@ use sim_api::spec::{
     RestartStrategy, ScenarioSpec, SchedulerTies, StartupPolicyOrder, StopWhen,
 };
 use sim_base::Duration;
-use sim_engine::faults::FaultState;
+use sim_reliability::faults::FaultModel;
 
 /// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -56,7 +56,7 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
 
 /// Adds a reason per fault process that takes only a part of a domain of exclusive placement.
 fn refuse_partial_domains(scenario: &ScenarioSpec, all: &mut Vec<String>) {
-    let (slots, faults) = (SlotTable::new(scenario), FaultState::new(scenario));
+    let (slots, faults) = (SlotTable::new(scenario), FaultModel::new(scenario));
     if slots.width() == 1 {
         return;
     }

@@ -10,9 +10,9 @@ use super::trainer::ReducedTrainer;
 use sim_api::spec::{LossSpec, StopWhen};
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
 use sim_base::{CellId, Duration, JobSetId, SimTime};
-use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
 use sim_engine::record::EndReason;
 use sim_engine::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
+use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
 use std::collections::BTreeMap;
 
 /// Simulates replications one after another, reusing memory.

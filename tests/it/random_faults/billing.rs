@@ -2,8 +2,8 @@
 
 use crate::support;
 use sim_api::spec::{MachineBilling, ScenarioSpec};
-use sim_engine::faults::draw_faults;
 use sim_engine::record::{DiscardSink, TimeLedger};
+use sim_reliability::faults::draw_faults;
 
 const HOUR_NS: u128 = 3_600_000_000_000;
 

@@ -101,7 +101,7 @@ pub fn drawn_scenario(case: &Case) -> Result<Option<ScenarioSpec>, String> {
         Err(e) if e.contains("InPlaceRestart cannot be switched off") => return Ok(None),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
-    let mut scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
+    let mut scenario = sim_reliability::faults::draw_faults(&scenario, case.seed, 0);
     scenario.admit_unplaceable = true;
     Ok(Some(scenario))
 }

@@ -6,7 +6,7 @@ use super::{Kinds, LONG, Seen, number, run_seeds};
 use crate::program::{run_with_stdin, scratch};
 use crate::support;
 use sim_engine::SimulationInput;
-use sim_engine::faults;
+use sim_reliability::faults;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

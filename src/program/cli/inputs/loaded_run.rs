@@ -12,8 +12,9 @@ use sim_analysis::metrics::record_buffer;
 use sim_analysis::metrics::record_buffer::RetainedMetrics;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker, RunView};
 use sim_base::{Duration, SimTime};
-use sim_engine::{SimulationInput, faults};
+use sim_engine::SimulationInput;
 use sim_inputs::LoadedScenario;
+use sim_reliability::faults;
 use sim_report::timeline;
 
 /// Maximum number of samples of an OpenMetrics text; more samples exceed a gigabyte.

@@ -9,9 +9,10 @@ use sim_analysis::experiment::{LimitSink, ReplicationLimits, SimulatedReplicatio
 use sim_analysis::metrics::restarts::restart;
 use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
+use sim_engine::SimulationInput;
 use sim_engine::record::EndReason;
-use sim_engine::{SimulationInput, faults};
 use sim_inputs::LoadedScenario;
+use sim_reliability::faults;
 use sim_report::assumptions::provenance;
 use sim_report::decisions::DecisionLog;
 use sim_report::draw::chart;

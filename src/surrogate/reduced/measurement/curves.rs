@@ -9,7 +9,7 @@ use crate::reduced::accuracy::{
     LINE_CHECKS, OUTAGE_RESOLUTION_NS, OUTCOME_CHANGE_SHARE_MAX, RELATIVE_ERROR_MAX, RUNS_PER_OUTAGE,
 };
 use sim_base::{Duration, SimTime};
-use sim_engine::faults::FaultState;
+use sim_reliability::faults::FaultModel;
 
 /// Runs one trial; the arguments are the number that selects the random numbers, and the outage duration.
 type CurveAttempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<TrialResult, NotMeasured> + Sync);
@@ -135,7 +135,7 @@ fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
 }
 
 /// Returns the outage durations to measure first: quantiles of the distributions, and special times.
-fn outage_durations(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
+fn outage_durations(effect: &FaultEffect, faults: &FaultModel) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }

@@ -3,7 +3,7 @@
 use sim_api::spec::{ArrivalProcess, FaultsOn, RandomAction, RandomFaults};
 use sim_base::Duration;
 use sim_base::random::Distribution;
-use sim_engine::faults::FaultState;
+use sim_reliability::faults::FaultModel;
 
 /// A set of processes with the same effect.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct FaultEffect {
 }
 
 /// Returns the effects of all processes, and the index of the effect of each process.
-pub fn effects(faults: &FaultState) -> (Vec<FaultEffect>, Vec<usize>) {
+pub fn effects(faults: &FaultModel) -> (Vec<FaultEffect>, Vec<usize>) {
     let all: Vec<&RandomFaults> = faults.processes().collect();
     let mut effects: Vec<FaultEffect> = Vec::new();
     let mut of = Vec::new();
@@ -39,7 +39,7 @@ fn is_traced(process: &RandomFaults) -> bool {
     matches!(process.arrivals, ArrivalProcess::Trace(_))
 }
 
-fn is_same((faults, a, of_a): (&FaultState, &RandomFaults, usize), (b, of_b): (&RandomFaults, usize)) -> bool {
+fn is_same((faults, a, of_a): (&FaultModel, &RandomFaults, usize), (b, of_b): (&RandomFaults, usize)) -> bool {
     let nodes = |process| match faults.entity_count(process) {
         0 => 0,
         _ => faults.entity_nodes(process, 0).len(),
@@ -61,7 +61,7 @@ fn is_same((faults, a, of_a): (&FaultState, &RandomFaults, usize), (b, of_b): (&
 
 impl FaultEffect {
     /// Returns true if the faults affect nodes, false if they only affect containers.
-    pub fn takes_nodes(&self, faults: &FaultState) -> bool {
+    pub fn takes_nodes(&self, faults: &FaultModel) -> bool {
         let process = faults.processes().nth(self.processes[0]);
         !process.is_some_and(|p| matches!(p.action, RandomAction::Exit(_)))
     }

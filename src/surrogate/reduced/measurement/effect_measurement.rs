@@ -10,8 +10,8 @@ use crate::{reduced::observation::ObservedState, reduced::slots::SlotTable};
 use rayon::prelude::*;
 use sim_api::spec::RandomAction;
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::ChosenFault;
 use sim_engine::record::LedgerCategory;
+use sim_reliability::faults::ChosenFault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

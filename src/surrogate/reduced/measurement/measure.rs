@@ -11,15 +11,15 @@ use crate::{reduced::observation::ObservedState, reduced::slots::SlotTable};
 use sim_api::spec::{ArrivalProcess, RandomFaults, ScenarioSpec};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::FaultState;
 use sim_engine::record::LedgerCategory;
+use sim_reliability::faults::FaultModel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All data from which the reduced model simulates replications of a scenario.
 #[derive(Clone)]
 pub struct MeasuredFault {
     pub(crate) scenario: ScenarioSpec,
-    pub(crate) faults: Arc<FaultState>,
+    pub(crate) faults: Arc<FaultModel>,
     pub(crate) slots: Arc<SlotTable>,
     pub(crate) key: StreamKey,
     pub(crate) effects: Vec<FaultEffect>,
@@ -60,9 +60,9 @@ type TimingError = Option<u64>;
 
 /// Inputs of a measurement.
 struct Baseline {
-    all: FaultState,
+    all: FaultModel,
     /// The scenario without spares that no trial needs, with its faults.
-    fewer: Option<(ScenarioSpec, FaultState)>,
+    fewer: Option<(ScenarioSpec, FaultModel)>,
     effects: Vec<FaultEffect>,
     effect_of: Vec<usize>,
     basis: String,
@@ -70,10 +70,10 @@ struct Baseline {
 
 impl Baseline {
     fn new(scenario: &ScenarioSpec) -> Baseline {
-        let all = FaultState::new(scenario);
+        let all = FaultModel::new(scenario);
         let (effects, effect_of) = effects(&all);
         let fewer = fewer_spares(scenario, &all).map(|fewer| {
-            let faults = FaultState::new(&fewer);
+            let faults = FaultModel::new(&fewer);
             (fewer, faults)
         });
         let (simulated, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
@@ -191,7 +191,7 @@ that ignores the failure"
             effect_of: baseline.effect_of.clone(),
             scenario: scenario.clone(),
             effects: effects.clone(),
-            faults: Arc::new(FaultState::new(scenario)),
+            faults: Arc::new(FaultModel::new(scenario)),
         };
         match measured.unsupported_behavior() {
             Some(why) => Err(NotMeasured::Refused(why)),
@@ -253,7 +253,7 @@ that ignores the failure"
 }
 
 /// Returns the text of all inputs of the trials.
-fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect])) -> String {
+fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultModel, &[FaultEffect])) -> String {
     let trial = |effect: &FaultEffect| {
         let processes = effect.processes.iter();
         let entities = processes.map(|p| (faults.entity_count(*p), faults.processes().nth(*p)));

@@ -3,7 +3,7 @@
 
 use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_base::NodeId;
-use sim_engine::faults::FaultState;
+use sim_reliability::faults::FaultModel;
 use std::collections::BTreeSet;
 
 /// Maximum number of faults in a trial.
@@ -15,7 +15,7 @@ const STRIKES: usize = 2;
 /// A spare is cordoned until a node is lost, and spares are used in order (`faults::spares`). The last spares are
 /// therefore never used in a trial. The scheduler still counts them as nodes; the effect on times is measured
 /// (`MeasuredFault::off_with`).
-pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultState) -> Option<ScenarioSpec> {
+pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultModel) -> Option<ScenarioSpec> {
     let needed = STRIKES * faults.max_units_affected();
     let left_out: BTreeSet<NodeId> = faults.spare_units().skip(needed).flatten().copied().collect();
     let nodes = 0..scenario.topology.nodes() as u32;

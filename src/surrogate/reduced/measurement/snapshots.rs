@@ -3,7 +3,7 @@
 use crate::reduced::observation::ObservedState;
 use sim_base::Duration;
 use sim_engine::SnapshotOutcome;
-use sim_engine::faults::InjectedFault;
+use sim_reliability::faults::InjectedFault;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 

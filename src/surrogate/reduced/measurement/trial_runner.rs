@@ -5,9 +5,9 @@ use crate::reduced::observation::ObservedState;
 use sim_api::spec::{CheckpointSchedule, ScenarioSpec, StopSpec, StopWhen, TrainingJob};
 use sim_base::random::Distribution;
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::{ChosenFault, FaultOperation, FaultScope, FaultState, InjectedFault, SPARE};
 use sim_engine::record::{Body, EndReason, RecordNames, RecordSink, SimulationRecord};
 use sim_engine::{CannotRun, SimulationInput, SnapshotOutcome};
+use sim_reliability::faults::{ChosenFault, FaultModel, FaultOperation, FaultScope, InjectedFault, SPARE};
 
 /// Number of the first trial. The numbers of trials count down from the maximum, so they never equal those of
 /// replications.
@@ -89,7 +89,7 @@ impl RecordSink for TrialEnd<'_> {
 /// Runs trials of one scenario.
 pub struct TrialRunner<'a> {
     scenario: ScenarioSpec,
-    pub faults: &'a FaultState,
+    pub faults: &'a FaultModel,
     stops: StopTimes<'a>,
     forks: RunForks,
 }
@@ -125,7 +125,7 @@ pub fn without_faults(scenario: &ScenarioSpec) -> ScenarioSpec {
 }
 
 impl<'a> TrialRunner<'a> {
-    pub fn new(bare: ScenarioSpec, faults: &'a FaultState, stops: StopTimes<'a>) -> TrialRunner<'a> {
+    pub fn new(bare: ScenarioSpec, faults: &'a FaultModel, stops: StopTimes<'a>) -> TrialRunner<'a> {
         TrialRunner { scenario: bare, faults, stops, forks: RunForks::default() }
     }
 

@@ -10,7 +10,7 @@ use crate::reduced::accuracy::{EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN
 use crate::reduced::chance_range::range;
 use sim_api::spec::RandomAction;
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::ChosenFault;
+use sim_reliability::faults::ChosenFault;
 
 impl TrialBench<'_> {
     /// Measures the delays from the return of a node until the pods that waited for it are ready.

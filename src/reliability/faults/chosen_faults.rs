@@ -3,7 +3,7 @@
 use super::drawn_faults::{AffectedPods, LocatedPods};
 use super::entities::EntityProcess;
 use super::spares::SpareUnits;
-use super::{FaultState, InjectedFault, spares};
+use super::{FaultModel, InjectedFault, spares};
 use sim_api::spec::RandomFaults;
 use sim_base::random::DrawSequence;
 use sim_base::{CellId, Duration, NodeId};
@@ -21,7 +21,7 @@ pub struct ChosenFault {
     pub end: Option<Duration>,
 }
 
-impl FaultState {
+impl FaultModel {
     /// The fault processes, in the order of the scenario.
     pub fn processes(&self) -> impl Iterator<Item = &RandomFaults> {
         self.processes.iter().map(|process| &process.spec)

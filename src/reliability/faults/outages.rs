@@ -99,5 +99,5 @@ fn return_actions(cell: CellId, down: &DownTarget, stop: Duration) -> impl Itera
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/faults/outages.rs"]
+#[path = "../../../tests/inside/reliability/faults/outages.rs"]
 mod tests;

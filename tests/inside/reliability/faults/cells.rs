@@ -1,4 +1,4 @@
-//! Unit tests of `sim_engine::faults::cells`.
+//! Unit tests of `sim_reliability::faults::cells`.
 
 use super::*;
 

@@ -59,5 +59,5 @@ impl FaultCells {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/faults/cells.rs"]
+#[path = "../../../tests/inside/reliability/faults/cells.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! Usage-based aging: each entity has a clock that advances with use, and its faults occur at ages. The calendar time
 //! of a fault and its consequences is known only during the run.
 
-use super::FaultState;
+use super::FaultModel;
 use super::drawn_faults::{AffectedPods, LocatedPods};
 use super::entities::{EntityProcess, FaultEntity};
 use super::failure_times;
@@ -9,7 +9,7 @@ use sim_api::spec::{FaultTime, ScenarioSpec, UseClock, UsedFields};
 use sim_base::Duration;
 use sim_base::random::DrawSequence;
 
-impl FaultState {
+impl FaultModel {
     /// Adds the clocks to the scenario and their faults to its script.
     pub(super) fn add_usage_faults(&self, draws: &mut DrawSequence, drawn: &mut ScenarioSpec) {
         for (cause, process) in (0..).zip(&self.processes) {

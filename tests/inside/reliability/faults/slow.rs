@@ -1,4 +1,4 @@
-//! Unit tests of `sim_engine::faults::slow`.
+//! Unit tests of `sim_reliability::faults::slow`.
 
 use super::*;
 

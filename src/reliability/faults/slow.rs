@@ -53,5 +53,5 @@ pub fn speed_changes<'n>(
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/faults/slow.rs"]
+#[path = "../../../tests/inside/reliability/faults/slow.rs"]
 mod tests;

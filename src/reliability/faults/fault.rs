@@ -1,6 +1,6 @@
 //! A random fault without text: time, target, effect and process.
 
-use super::FaultState;
+use super::FaultModel;
 use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::{CellId, Duration, NodeId};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl InjectedFault {
     }
 }
 
-impl FaultState {
+impl FaultModel {
     /// Expands cells into nodes; the faults of one action are sorted by node.
     pub fn expand_cells(&self, faults: &[InjectedFault]) -> Vec<InjectedFault> {
         let mut all = Vec::with_capacity(faults.len());

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_engine::faults::spares`.
+//! Unit tests of `sim_reliability::faults::spares`.
 
 use super::*;
 

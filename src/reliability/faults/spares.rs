@@ -274,5 +274,5 @@ impl SpareNodes<'_> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/faults/spares.rs"]
+#[path = "../../../tests/inside/reliability/faults/spares.rs"]
 mod tests;

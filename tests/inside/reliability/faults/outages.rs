@@ -1,4 +1,4 @@
-//! Unit tests of `sim_engine::faults::outages`.
+//! Unit tests of `sim_reliability::faults::outages`.
 
 use super::*;
 

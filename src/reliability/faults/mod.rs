@@ -40,7 +40,7 @@ pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> Scen
     if scenario.fault_processes.is_empty() {
         return drawn;
     }
-    let (faults, draws) = (FaultState::new(scenario), &mut DrawSequence::new(seed, replication));
+    let (faults, draws) = (FaultModel::new(scenario), &mut DrawSequence::new(seed, replication));
     let (all, repairs_later) = faults.draw(draws);
     let all = faults.expand_cells(&all);
     drawn.faults.extend(all.iter().map(|fault| faults.to_scripted(fault)));
@@ -51,7 +51,7 @@ pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> Scen
 }
 
 /// The random faults of a scenario, prepared for drawing any number of replications.
-pub struct FaultState {
+pub struct FaultModel {
     processes: Vec<EntityProcess>,
     causes: Vec<Arc<str>>,
     spare: Arc<str>,
@@ -64,9 +64,9 @@ pub struct FaultState {
     pods: Vec<String>,
 }
 
-impl FaultState {
+impl FaultModel {
     /// Prepares the fault processes of a scenario.
-    pub fn new(scenario: &ScenarioSpec) -> FaultState {
+    pub fn new(scenario: &ScenarioSpec) -> FaultModel {
         let cluster = ClusterBuilder::build(&scenario.topology, &["pods".to_owned()]);
         let mut levels = EntityLevels::new(scenario, &cluster);
         let specs = scenario.fault_processes.iter();
@@ -80,7 +80,7 @@ impl FaultState {
         for process in &mut processes {
             process.set_cells(&cells, &mut known);
         }
-        FaultState {
+        FaultModel {
             causes: causes.collect(),
             processes,
             spare: "spare".into(),
