@@ -6,4 +6,5 @@
 
 pub mod faults;
 pub mod ledger;
+pub mod repair;
 pub mod training;

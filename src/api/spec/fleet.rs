@@ -4,7 +4,6 @@ use super::training::{ProgressSpec, checkpoint_contradictions, trace_contradicti
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use sim_base::time::MAX_INPUT_DURATION;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Complete input of a run of the reduced model.
@@ -201,20 +200,4 @@ pub enum RetirementSpec {
     Window(u32, Duration),
     /// Retires a node with this many failures in total.
     Life(u32),
-}
-
-impl RetirementSpec {
-    /// Returns whether a node is retired at `now`, given the number of failures attributed to it and their times.
-    /// Removes times from `failed_at` that are too old to matter later.
-    pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
-        match self {
-            RetirementSpec::Never => false,
-            RetirementSpec::Life(limit) => failures >= limit,
-            RetirementSpec::Window(limit, within) => {
-                let since = now.saturating_sub(within.0);
-                failed_at.retain(|at| *at >= since);
-                failed_at.len() as u32 >= limit
-            }
-        }
-    }
 }

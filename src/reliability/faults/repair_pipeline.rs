@@ -4,11 +4,12 @@
 use super::drawn_faults::AffectedPods;
 use super::entities::{EntityProcess, FaultEntity};
 use super::lifetimes::HardwareLifetimes;
+use crate::repair::{BlameHistory, Diagnosis, RepairCrews, StageResult, diagnose, stage_duration, stage_result};
 use sim_api::spec::{ArrivalProcess, NodeRepair};
 use sim_base::Duration;
 use sim_base::random::{DrawSequence, StreamPurpose, UniformDraw};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// A pending event of an entity.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +26,8 @@ struct RepairLine<'a> {
     entity: &'a FaultEntity,
     lifetimes: HardwareLifetimes,
     failures: u32,
-    blame_times: VecDeque<u64>,
+    /// Failures for which the diagnosis blamed it, which is all that an operator knows.
+    blamed: BlameHistory,
     repairs: u32,
     /// Number of the pending failure; failures of a node that is in repair meanwhile are skipped.
     generation: u32,
@@ -33,23 +35,13 @@ struct RepairLine<'a> {
     outage_start: Option<Duration>,
 }
 
-/// Sub-streams of the random numbers of one diagnosis, and of one stage.
-const REPAIR_DRAW: u32 = 0;
-const MISDIAGNOSIS_DRAW: u32 = 1;
-const BLAMED_ENTITY_DRAW: u32 = 2;
-const DURATION_DRAW: u32 = 0;
-const ESCALATION_DRAW: u32 = 1;
-const FAILED_REPAIR_DRAW: u32 = 2;
-
 pub struct RepairPipeline<'a> {
     spec: &'a NodeRepair,
     stop: Duration,
     lines: Vec<RepairLine<'a>>,
     queue: BinaryHeap<Reverse<(u64, u64, RepairEvent)>>,
     sequence: u64,
-    /// Entities waiting for a crew, first in, first out.
-    waiting: VecDeque<usize>,
-    busy_crews: u32,
+    crews: RepairCrews,
     outages: Vec<AffectedPods<'a>>,
 }
 
@@ -61,8 +53,7 @@ impl<'a> RepairPipeline<'a> {
             lines: Vec::new(),
             queue: BinaryHeap::new(),
             sequence: 0,
-            waiting: VecDeque::new(),
-            busy_crews: 0,
+            crews: RepairCrews::default(),
             outages: Vec::new(),
         }
     }
@@ -79,7 +70,7 @@ impl<'a> RepairPipeline<'a> {
             entity,
             lifetimes: lives,
             failures: 0,
-            blame_times: VecDeque::new(),
+            blamed: BlameHistory::default(),
             repairs: 0,
             generation: u32::from(!fails),
             outage_start: None,
@@ -140,21 +131,11 @@ impl<'a> RepairPipeline<'a> {
     fn diagnose(&mut self, now: u64, line: usize, draws: &mut DrawSequence) {
         let row = &self.lines[line];
         let failed_at = row.outage_start.map_or(now, |start| start.0);
-        let draw = |substream_index| UniformDraw {
-            substream: substream_index,
-            ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis)
-        };
-        let spec = &self.spec.diagnosis;
-        let finds = spec.repair_probability >= 1.0 || draws.uniform(draw(REPAIR_DRAW)) < spec.repair_probability;
-        let blames = spec.misdiagnosis_probability > 0.0
-            && draws.uniform(draw(MISDIAGNOSIS_DRAW)) < spec.misdiagnosis_probability;
-        let blamed = match (finds, blames) {
-            (false, _) => None,
-            (true, false) => Some(line),
-            (true, true) => {
-                let word = draw(BLAMED_ENTITY_DRAW);
-                Some(self.draw_other_entity(line, |n| draws.below(word, n)))
-            }
+        let name = row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis);
+        let blamed = match diagnose(&self.spec.diagnosis, name, true, draws) {
+            Diagnosis::NoFault => None,
+            Diagnosis::FailedNode => Some(line),
+            Diagnosis::OtherNode(draw) => Some(self.draw_other_entity(line, |n| draws.below(draw, n))),
         };
         if blamed != Some(line) {
             // It restarts and continues to run.
@@ -168,13 +149,9 @@ impl<'a> RepairPipeline<'a> {
             row.generation += 1;
         }
         row.repairs += 1;
-        // Retirement counts what the diagnosis found, which is all that an operator knows.
-        row.blame_times.push_back(failed_at);
-        if self.spec.repair.crews.is_none_or(|crews| self.busy_crews < crews) {
-            self.busy_crews += 1;
+        row.blamed.add(failed_at, self.spec.retirement);
+        if self.crews.take(blamed as u32, self.spec.repair.crews) {
             self.begin_stage(now, blamed, 0, draws);
-        } else {
-            self.waiting.push_back(blamed);
         }
     }
 
@@ -191,41 +168,28 @@ impl<'a> RepairPipeline<'a> {
         }
     }
 
-    fn stage_draw(&self, line: usize, stage: u32, substream_index: u32) -> UniformDraw {
+    /// Name of the random numbers of the current repair.
+    fn repair_draw(&self, line: usize) -> UniformDraw {
         let row = &self.lines[line];
-        UniformDraw {
-            occurrence: row.repairs,
-            substream: stage * 3 + substream_index,
-            ..row.lifetimes.draw_name(StreamPurpose::FaultStage)
-        }
+        UniformDraw { occurrence: row.repairs, ..row.lifetimes.draw_name(StreamPurpose::FaultStage) }
     }
 
     fn begin_stage(&mut self, now: u64, line: usize, stage: u32, draws: &mut DrawSequence) {
-        let Some(spec) = self.spec.repair.stages.get(stage as usize) else {
-            return;
-        };
-        let takes = draws.sample(self.stage_draw(line, stage, DURATION_DRAW), &spec.duration);
-        self.schedule(now, takes.0, RepairEvent::StageCompleted { line, stage });
+        if let Some(takes) = stage_duration(&self.spec.repair, stage, self.repair_draw(line), draws) {
+            self.schedule(now, takes.0, RepairEvent::StageCompleted { line, stage });
+        }
     }
 
     fn finish_stage(&mut self, now: u64, line: usize, stage: u32, draws: &mut DrawSequence) {
-        let stages = &self.spec.repair.stages;
-        let spec = &stages[stage as usize];
-        let last = stage as usize + 1 == stages.len();
-        if !last && draws.uniform(self.stage_draw(line, stage, ESCALATION_DRAW)) < spec.escalates {
-            return self.begin_stage(now, line, stage + 1, draws);
+        match stage_result(&self.spec.repair, stage, self.repair_draw(line), draws) {
+            StageResult::Escalated => return self.begin_stage(now, line, stage + 1, draws),
+            StageResult::Closed { healed: true } => self.lines[line].lifetimes.cure_lemon(),
+            StageResult::Closed { healed: false } => {}
         }
-        if draws.uniform(self.stage_draw(line, stage, FAILED_REPAIR_DRAW)) >= spec.fails {
-            self.lines[line].lifetimes.cure_lemon();
+        if let Some(next) = self.crews.release() {
+            self.begin_stage(now, next as usize, 0, draws);
         }
-        self.busy_crews -= 1;
-        if let Some(next) = self.waiting.pop_front() {
-            self.busy_crews += 1;
-            self.begin_stage(now, next, 0, draws);
-        }
-        let row = &mut self.lines[line];
-        let rule = self.spec.retirement;
-        if rule.retires(row.repairs, &mut row.blame_times, now) {
+        if self.lines[line].blamed.retires(now, self.spec.retirement) {
             return self.end_outage(line, None);
         }
         self.end_outage(line, Some(now));

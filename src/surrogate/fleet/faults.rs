@@ -2,16 +2,9 @@
 
 use super::pool::PoolPlace;
 use super::world::{EventCode, FleetEvent, FleetWorld};
-use sim_api::spec::{ExposureSpec, HostSelection, RetirementSpec};
+use sim_api::spec::{ExposureSpec, HostSelection};
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
-
-/// Random-number lanes of one diagnosis.
-#[derive(Copy, Clone)]
-enum FleetStream {
-    Finds,
-    BlamesAnother,
-    Whom,
-}
+use sim_reliability::repair::{Diagnosis, diagnose};
 
 impl FleetWorld<'_> {
     /// Moves a node to another place, and starts or stops its aging accordingly.
@@ -57,15 +50,6 @@ impl FleetWorld<'_> {
         }
     }
 
-    fn diagnosis_draw(&self, node: u32, substream_index: FleetStream) -> UniformDraw {
-        UniformDraw {
-            purpose: StreamPurpose::FleetDiagnosis,
-            entity: StreamKey(u64::from(node)),
-            occurrence: self.pool.rows[node as usize].failures,
-            substream: substream_index as u32,
-        }
-    }
-
     /// Applies a fault of a trace. A fault of a node that is under repair or retired is ignored.
     pub(super) fn traced(&mut self, process: u32, nth: u32) {
         let spec = &self.fleet.faults[process as usize];
@@ -98,12 +82,7 @@ impl FleetWorld<'_> {
 
     /// Counts a failure for the retirement of the node that the diagnosis blames, which is all that an operator knows.
     fn blame(&mut self, node: u32) {
-        let now = self.clocks.now;
-        let row = &mut self.pool.rows[node as usize];
-        row.blamed += 1;
-        if matches!(self.fleet.retirement, RetirementSpec::Window(..)) {
-            row.blamed_at.push_back(now);
-        }
+        self.pool.rows[node as usize].blamed.add(self.clocks.now, self.fleet.retirement);
     }
 
     /// Fails a node: the diagnosis selects the node to repair, and the job is interrupted if the failed node was
@@ -148,26 +127,24 @@ impl FleetWorld<'_> {
 
     /// Returns the node that the diagnosis sends to repair; `None` if it finds no faulty node.
     fn diagnosed(&mut self, node: u32, was_active: bool) -> Option<u32> {
-        let spec = &self.fleet.diagnosis;
-        if spec.repair_probability < 1.0 {
-            let draw = self.diagnosis_draw(node, FleetStream::Finds);
-            if self.draws.uniform(draw) >= spec.repair_probability {
-                return None;
-            }
-        }
-        let others = self.pool.active.len() as u32;
-        if spec.misdiagnosis_probability > 0.0 && was_active && others > 1 {
-            let draw = self.diagnosis_draw(node, FleetStream::BlamesAnother);
-            if self.draws.uniform(draw) < spec.misdiagnosis_probability {
-                let draw = self.diagnosis_draw(node, FleetStream::Whom);
+        let name = UniformDraw {
+            purpose: StreamPurpose::FleetDiagnosis,
+            entity: StreamKey(u64::from(node)),
+            occurrence: self.pool.rows[node as usize].failures,
+            substream: 0,
+        };
+        let active = self.pool.active.len() as u32;
+        match diagnose(&self.fleet.diagnosis, name, was_active && active > 1, &mut self.draws) {
+            Diagnosis::NoFault => None,
+            Diagnosis::FailedNode => Some(node),
+            Diagnosis::OtherNode(draw) => {
                 // Draws one of the other nodes: the last one replaces `node` itself in the draw.
-                let at = self.draws.below(draw, others - 1) as usize;
-                let whom = self.pool.active[at];
-                let last = self.pool.active[others as usize - 1];
-                return Some(if whom == node { last } else { whom });
+                let at = self.draws.below(draw, active - 1) as usize;
+                let other = self.pool.active[at];
+                let last = self.pool.active[active as usize - 1];
+                Some(if other == node { last } else { other })
             }
         }
-        Some(node)
     }
 
     /// Makes an idle node a standby of the job if the job has too few.
@@ -200,10 +177,7 @@ impl FleetWorld<'_> {
     }
 
     fn retires(&mut self, node: u32) -> bool {
-        let now = self.clocks.now;
-        let row = &mut self.pool.rows[node as usize];
-        let rule = self.fleet.retirement;
-        rule.retires(row.blamed, &mut row.blamed_at, now)
+        self.pool.rows[node as usize].blamed.retires(self.clocks.now, self.fleet.retirement)
     }
 
     /// Turns a share of the good nodes into lemons, at the interval of the scenario.

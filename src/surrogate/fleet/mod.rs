@@ -17,7 +17,6 @@ mod lifetimes;
 mod outcome;
 mod pool;
 mod repair;
-mod repair_stages;
 mod run;
 mod splitting;
 #[cfg(test)]

@@ -120,11 +120,11 @@ fn outputs(
     count("restarts", world.job.restarts);
     count("host_selections", world.counts.host_selections);
     count("spares_pulled", world.counts.spares_pulled);
-    for (stage, n) in fleet.repair.stages.iter().zip(&world.repair_pipeline.done) {
+    for (stage, n) in fleet.repair.stages.iter().zip(&world.counts.stages) {
         count(&format!("{}_repairs", stage.name), *n);
     }
-    count("successful_repairs", world.repair_pipeline.successful);
-    count("failed_repairs", world.repair_pipeline.failed);
+    count("successful_repairs", world.counts.successful_repairs);
+    count("failed_repairs", world.counts.failed_repairs);
     count("retirements", world.counts.retirements);
     count("completed", u64::from(why == FleetEnd::Completed));
     count("depleted", u64::from(why == FleetEnd::Depleted));

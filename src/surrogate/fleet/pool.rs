@@ -1,6 +1,7 @@
 //! The place of each node of a fleet, and the order in which nodes entered the working pool.
 
 use super::fleet_ledger::TimeCategory;
+use sim_reliability::repair::BlameHistory;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Current place of a node.
@@ -49,10 +50,8 @@ pub struct PoolNode {
     pub lemon: bool,
     /// Total number of failures.
     pub failures: u32,
-    /// Number of failures for which the diagnosis blamed the node.
-    pub blamed: u32,
-    /// Times of these failures in nanoseconds; filled only if retirement counts failures in a time window.
-    pub blamed_at: VecDeque<u64>,
+    /// Failures for which the diagnosis blamed the node.
+    pub blamed: BlameHistory,
     /// Number of repairs.
     pub repairs: u32,
     /// Position in the order of entry into the working pool.
@@ -85,8 +84,7 @@ impl PoolState {
             place: PoolPlace::Spare,
             lemon: *lemon,
             failures: 0,
-            blamed: 0,
-            blamed_at: VecDeque::new(),
+            blamed: BlameHistory::default(),
             repairs: 0,
             order: 0,
             at: 0,

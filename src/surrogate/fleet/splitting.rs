@@ -8,11 +8,11 @@ use super::fleet_ledger::FleetLedger;
 use super::job::FleetJobState;
 use super::lifetimes::{FleetLifetimes, LifetimeClocks};
 use super::pool::PoolState;
-use super::repair::FleetRepair;
 use super::world::FleetEnd;
 use super::world::{FleetCounts, FleetWorld};
 use sim_api::spec::FleetSpec;
 use sim_base::random::DrawSequence;
+use sim_reliability::repair::RepairCrews;
 
 /// Quantity whose excess is the rare event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct SplitState {
     clocks: LifetimeClocks,
     pool: PoolState,
     lifetimes: FleetLifetimes,
-    repair_pipeline: FleetRepair,
+    crews: RepairCrews,
     job: FleetJobState,
     books: FleetLedger,
     counts: FleetCounts,
@@ -115,7 +115,7 @@ impl<'f> FleetWorld<'f> {
             clocks: state.clocks,
             pool: state.pool,
             lifetimes: state.lifetimes,
-            repair_pipeline: state.repair_pipeline,
+            crews: state.crews,
             job: state.job,
             books: state.books,
             counts: state.counts,
@@ -133,7 +133,7 @@ impl<'f> FleetWorld<'f> {
             clocks: self.clocks,
             pool: self.pool,
             lifetimes: self.lifetimes,
-            repair_pipeline: self.repair_pipeline,
+            crews: self.crews,
             job: self.job,
             books: self.books,
             counts: self.counts,

@@ -4,10 +4,10 @@ use super::fleet_ledger::FleetLedger;
 use super::job::{FleetJobPhase, FleetJobState};
 use super::lifetimes::{FleetLifetimes, LifetimeClocks};
 use super::pool::{PoolPlace, PoolState};
-use super::repair::FleetRepair;
 use sim_api::spec::FleetSpec;
 use sim_base::fnv::OFFSET_BASIS;
 use sim_base::random::{DrawSequence, StreamKey, StreamPurpose};
+use sim_reliability::repair::RepairCrews;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -52,6 +52,10 @@ pub struct FleetCounts {
     pub failures: Vec<u64>,
     pub host_selections: u64,
     pub spares_pulled: u64,
+    /// Number of repairs that each stage completed or escalated to the next stage.
+    pub stages: Vec<u64>,
+    pub successful_repairs: u64,
+    pub failed_repairs: u64,
     pub retirements: u64,
     pub regenerations: u32,
 }
@@ -66,7 +70,7 @@ pub struct FleetWorld<'f> {
     pub(super) clocks: LifetimeClocks,
     pub(super) pool: PoolState,
     pub(super) lifetimes: FleetLifetimes,
-    pub(super) repair_pipeline: FleetRepair,
+    pub(super) crews: RepairCrews,
     pub(super) job: FleetJobState,
     pub(super) books: FleetLedger,
     pub(super) counts: FleetCounts,
@@ -122,10 +126,14 @@ impl<'f> FleetWorld<'f> {
             clocks: LifetimeClocks::default(),
             pool: PoolState::new(&order, fleet.nodes as usize, &lemons),
             lifetimes: FleetLifetimes::new(all, fleet.faults.len()),
-            repair_pipeline: FleetRepair::new(fleet.repair.stages.len()),
+            crews: RepairCrews::default(),
             job: FleetJobState::new(),
             books: FleetLedger::default(),
-            counts: FleetCounts { failures: vec![0; fleet.faults.len()], ..FleetCounts::default() },
+            counts: FleetCounts {
+                failures: vec![0; fleet.faults.len()],
+                stages: vec![0; fleet.repair.stages.len()],
+                ..FleetCounts::default()
+            },
             digest: OFFSET_BASIS,
             noted: None,
             halts_at: None,
