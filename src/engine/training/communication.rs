@@ -166,8 +166,8 @@ impl TrainingState {
             return false;
         }
         (current.placed.factor, current.placed.step) = (factor, seconds);
-        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
-        current.plan.pace.set_factor(done, PaceReason::Communication, factor);
+        let done = current.run.done(ctx.now);
+        current.run.plan.pace.set_factor(done, PaceReason::Communication, factor);
         let outcome = outcome(map, communication, &current.placed.islands, time);
         let job = &mut self.jobs[at];
         ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step: seconds, exposed: outcome.exposed });

@@ -12,7 +12,7 @@ impl TrainingState {
     ) {
         let job = &mut self.jobs[at];
         for (done, ns) in lost {
-            job.ledger.mark_lost(ns);
+            job.trainer.ledger.mark_lost(ns);
             let whose = (job.jobset, done.participants.held());
             let (held, of) = done.held;
             let held = u128::from(ns) * u128::from(held) / u128::from(of);
@@ -23,7 +23,7 @@ impl TrainingState {
 
     pub(super) fn interrupt(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         if let Some(reached) = self.end_segment(ctx, at, true, accounting) {
-            let lost = self.jobs[at].saved_progress.discard_live();
+            let lost = self.jobs[at].trainer.saved_progress.discard_live();
             self.undo_work(ctx, at, lost, accounting);
             self.emit_interrupted(ctx, at, reached);
         }
@@ -34,7 +34,7 @@ impl TrainingState {
         ctx.emit(Body::TrainingInterrupted {
             jobset: job.jobset,
             reached: Duration(reached),
-            kept: Duration(job.saved_progress.newest().0),
+            kept: Duration(job.trainer.saved_progress.newest().0),
         });
     }
 }

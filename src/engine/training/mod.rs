@@ -24,9 +24,7 @@ use processes::TrainingPod;
 use silent::SilentCorruption;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
-use sim_reliability::training::{
-    PlanStart, SavedProgress, SegmentEnd, SegmentPlan, UNIT_FACTOR, WorkLedger, plan_from_start,
-};
+use sim_reliability::training::{PlanStart, RunningSegment, SegmentEnd, Trainer, UNIT_FACTOR};
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
 
@@ -57,19 +55,15 @@ struct TrainingJobState {
     /// The corrupt state of the job, if any, and the number of corruptions so far.
     corruption: Option<SilentCorruption>,
     corruptions: u32,
-    saved_progress: SavedProgress<CompletedWork>,
+    trainer: Trainer<CompletedWork>,
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
-    /// The largest progress so far.
-    reached: u64,
     /// Identifies the valid end event.
     generation: u32,
     segment: Option<TrainingSegment>,
-    starts: u32,
     /// Last time at which all pods were ready.
     last_ready: Option<SimTime>,
     completed_at: Option<SimTime>,
-    ledger: WorkLedger,
     /// Changes of the step time of a job that communicates.
     steps: Vec<StepOutcome>,
     /// Only for an elastic job.
@@ -78,28 +72,18 @@ struct TrainingJobState {
 
 #[derive(Clone)]
 struct TrainingSegment {
-    plan: SegmentPlan,
-    start: SimTime,
-    start_progress: u64,
+    run: RunningSegment,
     /// The pods that take part; a change of them starts another segment.
     participants: ReadyPodGroup,
     end_scheduled: bool,
     /// Slowdown factor of its slowest machine.
     slowdown: u64,
-    hang_start: Option<SimTime>,
     /// Nodes with announced maintenance.
     cordoned_nodes: Vec<NodeId>,
     /// Only for an elastic job.
     slice_group: SliceGroup,
     /// Only for a job that communicates.
     placed: PlacedJob,
-}
-
-impl TrainingSegment {
-    /// Duration of the segment, not counting a hang.
-    fn elapsed(&self, now: SimTime) -> u64 {
-        self.hang_start.unwrap_or(now).since(self.start).0
-    }
 }
 
 impl TrainingState {
@@ -113,15 +97,12 @@ impl TrainingState {
             hung: 0,
             corruption: None,
             corruptions: 0,
-            saved_progress: SavedProgress::new(t),
+            trainer: Trainer::new(t),
             hosts: (t.checkpoints().iter()).any(|kind| kind.survives < LossSpec::All).then(TrainingHosts::default),
-            reached: 0,
             generation: 0,
             segment: None,
-            starts: 0,
             last_ready: None,
             completed_at: None,
-            ledger: WorkLedger::default(),
             steps: Vec::new(),
             slices: t.elastic.is_some().then(TrainingSlices::default),
         };
@@ -232,7 +213,7 @@ impl TrainingState {
         let Some(at) = self.job_index(jobset) else {
             return;
         };
-        let books = &mut self.jobs[at].ledger;
+        let books = &mut self.jobs[at].trainer.ledger;
         let ended = ctx.store.jobsets[jobset.ix()].status.terminal_state.is_some();
         match change {
             JobSetChange::Created => {
@@ -251,7 +232,7 @@ impl TrainingState {
     /// Starts or ends a segment after a change that may affect the job.
     fn update_job(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let job = &mut self.jobs[at];
-        job.ledger.set_holds_all(ctx.now, accounting.holds_all(job.jobset));
+        job.trainer.ledger.set_holds_all(ctx.now, accounting.holds_all(job.jobset));
         if job.slices.is_some() {
             return self.update_elastic_job(ctx, at, accounting);
         }
@@ -281,8 +262,7 @@ impl TrainingState {
             return;
         };
         current.cordoned_nodes.push(node);
-        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
-        current.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        current.run.save_after_step(ctx.now, spec);
         self.reschedule_end(ctx, at);
     }
 
@@ -293,32 +273,22 @@ impl TrainingState {
         let job = &mut self.jobs[at];
         if let Some(hosts) = &mut job.hosts {
             let loss = hosts.move_to_current_hosts(ctx, job.jobset);
-            let lost = job.saved_progress.apply_host_loss(loss, &ctx.scenario.training[at]);
+            let lost = job.trainer.saved_progress.apply_host_loss(loss, &ctx.scenario.training[at]);
             self.undo_work(ctx, at, lost, accounting);
         }
         self.clear_past_corruption(at);
         let job = &self.jobs[at];
-        let from = job.saved_progress.resume_point();
         let (key, _) = ctx.stream_key(TicketSubject::JobSet(job.jobset));
         let spec = &ctx.scenario.training[at];
-        let start = PlanStart {
-            reinitializes: team.reinitializes,
-            factor: team.factor,
-            ..job.saved_progress.plan_start(job.starts)
-        };
-        let plan = plan_from_start(spec, &start, (key, &mut ctx.draws));
+        let start = PlanStart { reinitializes: team.reinitializes, factor: team.factor, ..job.trainer.next_start() };
         let job = &mut self.jobs[at];
-        job.starts += 1;
         job.last_ready = Some(ctx.now);
-        job.ledger.begin_segment(ctx.now);
+        let run = job.trainer.begin(ctx.now, spec, &start, (key, &mut ctx.draws));
         job.segment = Some(TrainingSegment {
-            plan,
-            start: ctx.now,
-            start_progress: from,
+            run,
             participants: pods,
             end_scheduled: false,
             slowdown: UNIT_FACTOR,
-            hang_start: None,
             cordoned_nodes: Vec::new(),
             slice_group: team,
             placed: PlacedJob::default(),
@@ -327,7 +297,7 @@ impl TrainingState {
             let members = &current.slice_group.members;
             self.set_productive(ctx, at, (members, true), accounting);
         }
-        self.emit_started(ctx, at, Duration(from));
+        self.emit_started(ctx, at, Duration(start.start_progress));
         self.place_job(ctx, at);
         self.reschedule_end(ctx, at);
         self.update_pace(ctx, at);
@@ -343,13 +313,10 @@ impl TrainingState {
             return;
         };
         ctx.progress.awaited -= u32::from(std::mem::take(&mut current.end_scheduled));
-        let continues = current.hang_start.is_none();
-        let takes = current.plan.duration().filter(|_| continues);
-        let ends = takes.and_then(|takes| current.start.0.checked_add(takes));
-        if let Some(ends) = ends {
+        if let Some(ends) = current.run.ends_at() {
             current.end_scheduled = true;
             let done = SimulationEvent::WorkDone { jobset, generation };
-            let left = SimTime(ends).since(ctx.now);
+            let left = ends.since(ctx.now);
             ctx.schedule_after(left, TicketWait::Running, TicketSubject::JobSet(jobset), done);
             ctx.progress.awaited += 1;
         }
@@ -363,34 +330,27 @@ impl TrainingState {
         let current = job.segment.take()?;
         ctx.progress.awaited -= u32::from(current.end_scheduled);
         job.generation += 1;
-        let spent = current.plan.state_at(current.elapsed(ctx.now));
-        let hang = current.hang_start.map_or(0, |since| ctx.now.since(since).0);
-        let again = job.reached.saturating_sub(current.start_progress).min(spent.done);
-        let again = current.plan.stepping_time(again).min(spent.stepping);
-        let reached = current.start_progress + spent.done;
-        job.reached = job.reached.max(reached);
         let team = &current.slice_group;
         let end = SegmentEnd {
             interrupted: loses,
-            repeated: again,
-            hang,
             reinitialized: team.reinitializes,
             unused_fraction: team.unused_fraction(),
         };
-        let booked = job.ledger.end_segment(ctx.now, &spent, &end);
+        let ended = job.trainer.end(ctx.now, &current.run, &end);
+        let booked = &ended.booked;
         let whose = (job.jobset, current.participants.held());
         accounting.ledger.reclassify(ctx.now, whose, &booked.other_categories);
-        let live = if team.resumes_from_memory && !loses { reached } else { 0 };
+        let live = if team.resumes_from_memory && !loses { ended.reached } else { 0 };
         let done = CompletedWork {
             participants: current.participants,
             held: (booked.productive_held, booked.productive.max(1)),
         };
         let done = (booked.productive, done);
-        job.saved_progress.add_live((current.start_progress, live), &spent.saved, done);
+        job.trainer.saved_progress.add_live((current.run.start_progress, live), &ended.saved, done);
         let members = &team.members;
         self.set_productive(ctx, at, (members, false), accounting);
         self.release_links(ctx, at);
-        Some(reached)
+        Some(ended.reached)
     }
 
     /// The work is complete: the processes exit.
@@ -398,8 +358,8 @@ impl TrainingState {
         let jobset = self.jobs[at].jobset;
         self.end_segment(ctx, at, false, accounting);
         self.jobs[at].completed_at = Some(ctx.now);
-        self.jobs[at].ledger.mark_done();
-        let work = Duration(self.jobs[at].saved_progress.durable());
+        self.jobs[at].trainer.ledger.mark_done();
+        let work = Duration(self.jobs[at].trainer.saved_progress.durable());
         ctx.emit(Body::TrainingDone { jobset, work });
         apiserver::note_work_done(ctx, jobset);
     }
@@ -410,11 +370,7 @@ impl TrainingState {
         for at in 0..self.jobs.len() {
             let reached = self.end_segment(ctx, at, false, accounting);
             let job = &self.jobs[at];
-            let kept = Duration(job.saved_progress.durable());
-            let newest = Duration(job.saved_progress.newest().0);
-            let reached = reached.map_or(newest, Duration);
-            let spec = &ctx.scenario.training[at];
-            let outcome = job.ledger.outcome(ctx.now, spec, (job.jobset, reached, kept));
+            let outcome = job.trainer.outcome(ctx.now, &ctx.scenario.training[at], (job.jobset, reached));
             all.push(TrainingOutcome { steps: job.steps.clone(), ..outcome });
         }
         all

@@ -77,8 +77,8 @@ impl TrainingState {
             return;
         }
         let job = &mut self.jobs[at];
-        if let Some(current) = job.segment.as_mut().filter(|current| current.hang_start.is_none()) {
-            current.hang_start = Some(ctx.now);
+        if let Some(current) = job.segment.as_mut().filter(|current| current.run.hang_start.is_none()) {
+            current.run.hang_start = Some(ctx.now);
             self.reschedule_end(ctx, at);
         }
     }
@@ -112,9 +112,9 @@ impl TrainingState {
             return;
         }
         if let Some(current) = &mut self.jobs[at].segment {
-            let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+            let done = current.run.done(ctx.now);
             current.slowdown = factor;
-            current.plan.pace.set_factor(done, PaceReason::Slow, factor);
+            current.run.plan.pace.set_factor(done, PaceReason::Slow, factor);
         }
         self.update_step_time(ctx, at);
         self.reschedule_end(ctx, at);
@@ -126,14 +126,14 @@ impl TrainingState {
         let Some(current) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
             return;
         };
-        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
-        let begun = current.plan.begun_checkpoints(done);
+        let done = current.run.done(ctx.now);
+        let begun = current.run.plan.begun_checkpoints(done);
         job.corruptions += 1;
         job.corruption = Some(SilentCorruption {
             nth: job.corruptions,
             pod,
             process,
-            uncorrupted: job.saved_progress.saved_after(current.start_progress, &begun),
+            uncorrupted: job.trainer.saved_progress.saved_after(current.run.start_progress, &begun),
         });
         let (jobset, nth) = (job.jobset, job.corruptions);
         let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
@@ -147,7 +147,7 @@ impl TrainingState {
         let sound = wrong.uncorrupted.iter().copied().max().unwrap_or(0);
         let row = self.pods.get(wrong.pod.ix());
         let same = row.is_some_and(|row| row.nth == wrong.process && row.is_up());
-        if job.saved_progress.resume_point() <= sound && !same {
+        if job.trainer.saved_progress.resume_point() <= sound && !same {
             self.jobs[at].corruption = None;
         }
     }
@@ -171,7 +171,7 @@ impl TrainingState {
             return;
         };
         let reached = self.end_segment(ctx, at, true, accounting);
-        let kept = &mut self.jobs[at].saved_progress;
+        let kept = &mut self.jobs[at].trainer.saved_progress;
         let reached = reached.unwrap_or(kept.newest().0);
         let lost = kept.limit_to(&wrong.uncorrupted);
         self.undo_work(ctx, at, lost, accounting);

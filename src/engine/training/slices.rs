@@ -237,7 +237,7 @@ impl TrainingState {
             for member in &team.members {
                 ran_on |= !std::mem::take(&mut slices.row(*member).fresh);
             }
-            team.reinitializes = ran_on && job.starts > 0 && again.is_some();
+            team.reinitializes = ran_on && job.trainer.starts() > 0 && again.is_some();
         }
         let pods = accounting.pod_group_in(&team.members);
         self.begin_segment(ctx, at, (pods, team), accounting);
@@ -252,25 +252,25 @@ impl TrainingState {
         let Some(current) = &mut self.jobs[at].segment else {
             return;
         };
-        if current.slice_group.work_before_regrow.is_some() || current.hang_start.is_some() {
+        if current.slice_group.work_before_regrow.is_some() || current.run.hang_start.is_some() {
             return;
         }
-        let (elapsed, complete) = (current.elapsed(ctx.now), current.plan.work);
+        let (elapsed, complete) = (current.run.elapsed(ctx.now), current.run.plan.work);
         let in_steps = |work| spec.round_up_to_steps(Duration(work)).0;
         match regrow {
             RegrowPolicy::Never => return,
-            RegrowPolicy::NextCheckpoint => current.plan.end_at_next_checkpoint(elapsed, in_steps),
+            RegrowPolicy::NextCheckpoint => current.run.plan.end_at_next_checkpoint(elapsed, in_steps),
             RegrowPolicy::AtOnce => {
-                let spent = current.plan.state_at(elapsed);
+                let spent = current.run.plan.state_at(elapsed);
                 if spent.stepping + spent.saving == 0 {
                     current.slice_group.resumes_from_memory = true;
                     return self.restore_size(ctx, at, accounting);
                 }
-                current.plan.end_after(in_steps(spent.done));
-                current.slice_group.resumes_from_memory = current.plan.skip_final_checkpoint;
+                current.run.plan.end_after(in_steps(spent.done));
+                current.slice_group.resumes_from_memory = current.run.plan.skip_final_checkpoint;
             }
         }
-        if current.plan.work != complete {
+        if current.run.plan.work != complete {
             current.slice_group.work_before_regrow = Some(complete);
             self.reschedule_end(ctx, at);
         }
@@ -281,12 +281,12 @@ impl TrainingState {
         let Some(current) = &mut self.jobs[at].segment else {
             return;
         };
-        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
-        if current.plan.work == Some(done) {
+        let done = current.run.done(ctx.now);
+        if current.run.plan.work == Some(done) {
             return;
         }
         if let Some(complete) = current.slice_group.work_before_regrow.take() {
-            (current.plan.work, current.plan.skip_final_checkpoint) = (complete, false);
+            (current.run.plan.work, current.run.plan.skip_final_checkpoint) = (complete, false);
             current.slice_group.resumes_from_memory = false;
             self.reschedule_end(ctx, at);
         }
@@ -302,7 +302,7 @@ impl TrainingState {
     fn restore_size(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let reached = self.end_segment(ctx, at, false, accounting);
         if !self.begin_if_enough(ctx, at, true, accounting) {
-            let lost = self.jobs[at].saved_progress.discard_live();
+            let lost = self.jobs[at].trainer.saved_progress.discard_live();
             self.undo_work(ctx, at, lost, accounting);
             self.emit_interrupted(ctx, at, reached.unwrap_or_default());
         }

@@ -1,4 +1,4 @@
-//! The arithmetic of training jobs: the progress of a segment, its checkpoints, and the time ledger of a job.
+//! Training jobs: the progress of a segment, its checkpoints, and the time ledger of a job.
 //!
 //! Pure functions. Must never know what interrupts a job or when. Both levels of detail use them.
 
@@ -7,6 +7,7 @@ pub mod pace;
 pub mod plan;
 mod saved_progress;
 pub mod segment;
+mod trainer;
 mod work_ledger;
 
 pub use outcome::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
@@ -14,4 +15,5 @@ pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};
 pub use plan::{PlanStart, plan_from_start, restore_time};
 pub use saved_progress::SavedProgress;
 pub use segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
+pub use trainer::{EndedSegment, RunningSegment, Trainer};
 pub use work_ledger::{BookedSegment, SegmentEnd, WorkLedger};

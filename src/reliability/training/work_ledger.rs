@@ -35,17 +35,21 @@ pub struct BookedSegment {
     pub productive_held: u64,
 }
 
+/// How a segment ends.
 pub struct SegmentEnd {
     /// Unsaved work is undone.
     pub interrupted: bool,
-    /// Number of repeated steps.
-    pub repeated: u64,
-    /// Duration of the hang at its end.
-    pub hang: u64,
     /// It started with processes that had continued.
     pub reinitialized: bool,
     /// The fraction of the additional step time that is caused by underused slices.
     pub unused_fraction: (u64, u64),
+}
+
+impl SegmentEnd {
+    /// The end of a segment of all slices with new processes.
+    pub fn of_all_slices(interrupted: bool) -> SegmentEnd {
+        SegmentEnd { interrupted, reinitialized: false, unused_fraction: (0, 1) }
+    }
 }
 
 impl WorkLedger {
@@ -111,7 +115,7 @@ impl WorkLedger {
     }
 
     /// All pods are ready.
-    pub fn begin_segment(&mut self, now: SimTime) {
+    pub(super) fn begin_segment(&mut self, now: SimTime) {
         self.record_idle_time(now);
         self.until = now;
         self.starts += 1;
@@ -120,9 +124,11 @@ impl WorkLedger {
         self.ended = None;
     }
 
-    /// Records a segment. Returns the time that belongs to other categories than Productive, and the remaining
-    /// productive time.
-    pub fn end_segment(&mut self, now: SimTime, spent: &SpentTime, end: &SegmentEnd) -> BookedSegment {
+    /// Records a segment, with the time of its repeated steps and of the hang at its end. Returns the time that belongs
+    /// to other categories than Productive, and the remaining productive time.
+    pub(super) fn end_segment(
+        &mut self, now: SimTime, spent: &SpentTime, (repeated, hang): (u64, u64), end: &SegmentEnd,
+    ) -> BookedSegment {
         let (lost, excess) = if end.interrupted {
             (spent.stepping - spent.saved_stepping, spent.saved_excess)
         } else {
@@ -144,7 +150,7 @@ impl WorkLedger {
             (L::WarmUp, P::WarmUp, excess[PaceReason::WarmUp as usize]),
             (L::Slow, P::Slow, excess[PaceReason::Slow as usize]),
             (L::Degraded, P::Degraded, degraded),
-            (L::Hang, P::Hang, end.hang),
+            (L::Hang, P::Hang, hang),
             (L::Communication, P::Communication, excess[PaceReason::Communication as usize]),
         ];
         for (_, phase, ns) in booked {
@@ -152,7 +158,7 @@ impl WorkLedger {
         }
         let productive = spent.stepping - lost - excess.iter().sum::<u64>();
         self.add_time(TrainingPhase::Productive, productive);
-        let all: u64 = spent.startup_phases.iter().sum::<u64>() + spent.stepping + spent.saving + end.hang;
+        let all: u64 = spent.startup_phases.iter().sum::<u64>() + spent.stepping + spent.saving + hang;
         assert_eq!(all, now.since(before).0, "a stretch closes");
         self.segments.push(SegmentOutcome {
             start: before,
@@ -161,7 +167,7 @@ impl WorkLedger {
             lost: Duration(lost),
             rendezvous: Duration(initialization + again + compile),
             restore: Duration(restore),
-            redo: Duration(end.repeated),
+            redo: Duration(repeated),
             suspended: Duration::ZERO,
         });
         self.until = now;

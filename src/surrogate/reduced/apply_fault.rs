@@ -308,7 +308,7 @@ impl<'m> ReplicationState<'_, 'm> {
         if ran {
             let deviation = self.bounds.then(|| self.start_bound + model.curves[effect].stop_spread() * 2);
             self.trainer.interrupt(stopped, deviation);
-            self.trainer.books.set_holds_all(stopped, false);
+            self.trainer.job.ledger.set_holds_all(stopped, false);
         }
         let before = self.restart.take();
         let before_effect = before.as_ref().is_some_and(|b| b.effect.is_some());

@@ -252,7 +252,7 @@ impl<'m> ReplicationState<'_, 'm> {
             self.pods.set_flag(node, CLOSED, true);
         }
         let submitted = model.submitted;
-        self.trainer.books.record_submission(submitted);
+        self.trainer.job.ledger.record_submission(submitted);
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
         self.start_bound = range(&model.startup) * 2;
         self.error_bound += self.start_bound;
@@ -356,7 +356,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let Some(restart) = self.restart.take() else {
             return;
         };
-        self.trainer.books.set_holds_all(ready, true);
+        self.trainer.job.ledger.set_holds_all(ready, true);
         self.trainer.begin(ready, LossSpec::Process, self.draws);
         if let Some(effect) = restart.effect {
             self.last_over = Some(FinishedRestart { over: ready, effect, since: restart.since, bind: restart.bind });
@@ -398,7 +398,7 @@ impl<'m> ReplicationState<'_, 'm> {
         self.terminal = state;
         // An end after the time limit is not observed.
         let observed = at.min(SimTime::ZERO + self.model.scenario.stop.at);
-        self.trainer.books.record_end(observed);
+        self.trainer.job.ledger.record_end(observed);
         if let Some(restart) = self.restart.take().filter(|e| e.effect.is_some()) {
             self.recovered(&restart, observed, false);
         }
