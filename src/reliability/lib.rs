@@ -4,6 +4,7 @@
 //! State machines over nodes and jobs, driven by a clock and by random numbers with names. Must never know pods,
 //! requests or objects, so that every level of detail can use the same code.
 
+pub mod aging;
 pub mod faults;
 pub mod ledger;
 pub mod repair;

@@ -8,6 +8,7 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, PodChange};
 use sim_api::spec::{ExposureSpec, FaultAction, FaultTime, UsedFields};
 use sim_base::{Duration, NodeId, PodId, SimTime};
+use sim_reliability::aging::{NEVER, RemainingLife};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -33,14 +34,32 @@ struct AgingClock {
     next_fault: usize,
     /// Number of pods that use the entity.
     users: u32,
-    /// Age when the clock was last started, and the time since when it advances.
-    age: Duration,
-    advancing_since: Option<SimTime>,
+    /// Use until the next fault.
+    life: RemainingLife,
     /// Aging is paused while the entity is under repair.
     paused: bool,
     armed: bool,
     /// Identifies the valid event of the clock.
     nth: u32,
+}
+
+impl AgingClock {
+    /// Adds a fault at an age; ages are added in ascending order.
+    fn add_fault(&mut self, age: Duration, fault: u32) {
+        self.faults.push((age, fault));
+        if self.faults.len() == 1 {
+            self.life = RemainingLife::new(age.0);
+        }
+    }
+
+    /// The fault that is due now. The use until the next one begins.
+    fn take_fault(&mut self) -> u32 {
+        let (age, fault) = self.faults[self.next_fault];
+        self.next_fault += 1;
+        let next = self.faults.get(self.next_fault);
+        self.life = RemainingLife::new(next.map_or(NEVER, |(next, _)| (*next - age).0));
+        fault
+    }
 }
 
 /// A pod and the entities that it uses.
@@ -68,8 +87,7 @@ impl UsageAging {
                 faults: Vec::new(),
                 next_fault: 0,
                 users: 0,
-                age: Duration::ZERO,
-                advancing_since: None,
+                life: RemainingLife::new(NEVER),
                 paused: false,
                 armed: false,
                 nth: 0,
@@ -77,7 +95,7 @@ impl UsageAging {
         }
         for (i, fault) in (0..).zip(&ctx.scenario.faults) {
             if let FaultTime::AtUsageAge { clock, age } = fault.at {
-                self.clocks[clock as usize].faults.push((age, i));
+                self.clocks[clock as usize].add_fault(age, i);
             }
         }
     }
@@ -111,9 +129,7 @@ impl UsageAging {
         if std::mem::take(&mut row.paused) {
             return self.start_clock(ctx, clock);
         }
-        let (age, fault) = row.faults[row.next_fault];
-        (row.age, row.advancing_since) = (age, None);
-        row.next_fault += 1;
+        let fault = row.take_fault();
         match self.apply_fault(ctx, fault) {
             Some(over) => {
                 self.clocks[clock as usize].paused = true;
@@ -177,21 +193,16 @@ impl UsageAging {
     /// Starts the clock if the entity is in use and its next fault is not after a pending repair.
     fn start_clock(&mut self, ctx: &mut EngineContext<'_>, clock: u32) {
         let row = &mut self.clocks[clock as usize];
-        if row.users == 0 || row.paused || row.advancing_since.is_some() {
+        if row.users == 0 || row.paused {
             return;
         }
-        let Some((age, _)) = row.faults.get(row.next_fault) else {
-            return;
-        };
-        row.advancing_since = Some(ctx.now);
-        let at = ctx.now + (*age - row.age);
-        self.schedule_next(ctx, clock, at);
+        if let Some(due) = row.life.begin(ctx.now.0) {
+            self.schedule_next(ctx, clock, SimTime(due));
+        }
     }
 
     fn stop_clock(&mut self, ctx: &EngineContext<'_>, clock: u32) {
-        let row = &mut self.clocks[clock as usize];
-        if let Some(since) = row.advancing_since.take() {
-            row.age = row.age + ctx.now.since(since);
+        if self.clocks[clock as usize].life.end(ctx.now.0) {
             self.disarm(clock);
         }
     }

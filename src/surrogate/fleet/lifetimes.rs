@@ -1,12 +1,10 @@
 //! The time of each node's next failure. Nodes age in calendar time, or only while the job runs.
 
 use sim_api::spec::{ExposureSpec, FaultProcess, FleetSpec};
-use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
+use sim_reliability::aging::{NEVER, RemainingLife, remaining_lifetime};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// An infinite lifetime, used for fault processes that do not apply to the node.
-const NEVER: u64 = u64::MAX;
 
 /// The two clocks by which nodes age, in nanoseconds.
 #[derive(Copy, Clone, Debug, Default)]
@@ -27,15 +25,12 @@ impl LifetimeClocks {
 /// Lifetime of one node in one fault process.
 #[derive(Clone)]
 struct NodeLifetime {
-    /// Remaining lifetime, valid while the node is not aging.
-    left: u64,
-    /// Time of the failure on the clock of the exposure, valid while the node is aging.
-    due: u64,
+    /// On the clock of the exposure; infinite if the process does not apply to the node.
+    life: RemainingLife,
     /// Number of lifetimes drawn so far.
     drawn: u32,
     /// Generation of the valid queue entry; entries of other generations are stale.
     generation: u32,
-    ages: bool,
 }
 
 /// Queue entry: time of the failure, slot, generation.
@@ -67,7 +62,7 @@ fn queue_of(exposure: ExposureSpec) -> usize {
 impl FleetLifetimes {
     /// Creates infinite lifetimes for all nodes.
     pub fn new(nodes: u32, processes: usize) -> FleetLifetimes {
-        let life = NodeLifetime { left: NEVER, due: NEVER, drawn: 0, generation: 0, ages: false };
+        let life = NodeLifetime { life: RemainingLife::new(NEVER), drawn: 0, generation: 0 };
         FleetLifetimes {
             processes,
             rows: vec![life; nodes as usize * processes],
@@ -85,48 +80,41 @@ impl FleetLifetimes {
         &mut self, draws: &mut DrawSequence, (node, lemon): (u32, bool), (process, spec): (usize, &FaultProcess),
     ) {
         let slot = self.slot(node, process);
-        let life = &mut self.rows[slot];
-        assert!(!life.ages, "a lifetime must not be drawn while the node is aging");
-        life.left = NEVER;
+        let row = &mut self.rows[slot];
+        assert!(!row.life.ages(), "a lifetime must not be drawn while the node is aging");
+        row.life = RemainingLife::new(NEVER);
         if spec.only_lemons && !lemon {
             return;
         }
         let draw = UniformDraw {
             purpose: StreamPurpose::FleetLifetime,
             entity: StreamKey(u64::from(node)).part(process as u64),
-            occurrence: life.drawn,
+            occurrence: row.drawn,
             substream: 0,
         };
-        life.drawn += 1;
-        life.left = draws.sample(draw, &spec.life).0;
+        row.drawn += 1;
+        let drawn = draws.sample(draw, &spec.life).0;
+        row.life = RemainingLife::new(drawn);
         if let Some(drawn_as) = self.drawn_as.get_mut(slot) {
-            *drawn_as = life.left;
+            *drawn_as = drawn;
         }
     }
 
     /// Starts the aging of a node in a fault process, on the clock of `exposure`.
     pub fn begin(&mut self, (node, process): (u32, usize), exposure: ExposureSpec, clocks: LifetimeClocks) {
         let slot = self.slot(node, process);
-        let life = &mut self.rows[slot];
-        if life.ages || life.left == NEVER {
-            return;
+        let row = &mut self.rows[slot];
+        if let Some(due) = row.life.begin(clocks.read(exposure)) {
+            row.generation += 1;
+            let entry = Reverse((due, slot as u32, row.generation));
+            self.queues[queue_of(exposure)].push(entry);
         }
-        let clock = clocks.read(exposure);
-        let due = clock.saturating_add(life.left);
-        (life.ages, life.due) = (true, due);
-        life.generation += 1;
-        let entry = Reverse((due, slot as u32, life.generation));
-        self.queues[queue_of(exposure)].push(entry);
     }
 
     /// Stops the aging of a node in a fault process.
     pub fn end(&mut self, (node, process): (u32, usize), exposure: ExposureSpec, clocks: LifetimeClocks) {
         let slot = self.slot(node, process);
-        let life = &mut self.rows[slot];
-        if std::mem::take(&mut life.ages) {
-            let clock = clocks.read(exposure);
-            life.left = life.due.saturating_sub(clock);
-        }
+        self.rows[slot].life.end(clocks.read(exposure));
     }
 
     /// Enables the recording of full lifetimes, which [`FleetLifetimes::renew_rest`] requires.
@@ -142,8 +130,8 @@ impl FleetLifetimes {
             let spec = &fleet.faults[process];
             let queue = queue_of(spec.exposure);
             let clock = clocks.read(spec.exposure);
-            let life = &mut self.rows[slot];
-            let left = if life.ages { life.due.saturating_sub(clock) } else { life.left };
+            let row = &mut self.rows[slot];
+            let left = row.life.left(clock);
             if left == NEVER {
                 continue;
             }
@@ -151,16 +139,14 @@ impl FleetLifetimes {
             let draw = UniformDraw {
                 purpose: StreamPurpose::FleetLifetime,
                 entity: StreamKey(node as u64).part(process as u64),
-                occurrence: life.drawn,
+                occurrence: row.drawn,
                 substream: 1,
             };
             let left = remaining_lifetime(&spec.life, (lived, left), draws.uniform(draw));
             self.drawn_as[slot] = lived.saturating_add(left);
-            life.left = left;
-            if life.ages {
-                life.due = clock.saturating_add(left);
-                life.generation += 1;
-                self.queues[queue].push(Reverse((life.due, slot as u32, life.generation)));
+            if let Some(due) = row.life.set_left(clock, left) {
+                row.generation += 1;
+                self.queues[queue].push(Reverse((due, slot as u32, row.generation)));
             }
         }
     }
@@ -180,36 +166,11 @@ impl FleetLifetimes {
     fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
         loop {
             let Reverse((due, slot, generation)) = *self.queues[queue].peek()?;
-            let life = &self.rows[slot as usize];
-            if life.ages && life.generation == generation {
+            let row = &self.rows[slot as usize];
+            if row.life.ages() && row.generation == generation {
                 return Some((due, slot));
             }
             self.queues[queue].pop();
         }
     }
 }
-
-/// Returns the remaining lifetime of a node of age `lived`, at the uniform random number `u`; `left` is the
-/// remaining time before the redraw.
-fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64) -> u64 {
-    match life {
-        Distribution::Fixed(_) => left,
-        // The exponential distribution is memoryless.
-        Distribution::Exponential { .. } => life.quantile(u).0,
-        _ if lived == 0 => life.quantile(u).0,
-        _ => {
-            // Finds the probability of a lifetime shorter than `lived` by bisection, as quantiles ascend.
-            let (mut low, mut high) = (0.0, 1.0);
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if life.quantile(middle).0 < lived { low = middle } else { high = middle }
-            }
-            let total = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
-            total.0.saturating_sub(lived)
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "../../../tests/inside/surrogate/fleet/lifetimes.rs"]
-mod tests;

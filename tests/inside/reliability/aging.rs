@@ -1,4 +1,4 @@
-//! Unit tests of `sim_surrogate::fleet::lifetimes`.
+//! Unit tests of `sim_reliability::aging`.
 
 use super::*;
 use sim_base::Duration;
@@ -18,4 +18,14 @@ fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
     let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
     assert!((survival(50.0 + actual) / survival(50.0) - 0.5).abs() < 1e-6);
     assert_eq!(remaining_lifetime(&Distribution::Fixed(Duration(7)), (3, 4), 0.1), 4);
+}
+
+#[test]
+fn a_lifetime_elapses_only_while_its_entity_ages() {
+    let mut life = RemainingLife::new(10);
+    assert_eq!((life.begin(5), life.begin(6)), (Some(15), None));
+    assert!(life.end(9) && !life.end(30), "it ages until 9");
+    assert_eq!((life.left(40), life.set_left(40, 4), life.begin(41)), (6, None, Some(45)));
+    assert_eq!(life.set_left(42, 8), Some(50));
+    assert_eq!(RemainingLife::new(NEVER).begin(0), None);
 }
