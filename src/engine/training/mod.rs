@@ -6,7 +6,6 @@
 //! object; the kubelet stops the containers.
 
 mod communication;
-mod hosts;
 mod interruptions;
 mod processes;
 mod silent;
@@ -17,14 +16,13 @@ use super::apiserver;
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcome};
-use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange};
+use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange, flag};
 use communication::{PlacedJob, TrainingFabric};
-use hosts::TrainingHosts;
 use processes::TrainingPod;
 use silent::SilentCorruption;
 use sim_api::spec::{LossSpec, TrainingJob};
-use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
-use sim_reliability::training::{PlanStart, RunningSegment, SegmentEnd, Trainer, UNIT_FACTOR};
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
+use sim_reliability::training::{PlanStart, RunningSegment, SegmentEnd, Trainer, TrainingHosts, UNIT_FACTOR};
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
 
@@ -160,9 +158,11 @@ impl TrainingState {
             }
             ChangeKind::Node(node, change) => {
                 self.fabric.has_new_labels |= matches!(change, NodeChange::Spec | NodeChange::Created);
+                let is_wiped =
+                    matches!(change, NodeChange::Machine { dead: true } | NodeChange::Created | NodeChange::Gone);
                 for at in 0..self.jobs.len() {
-                    if let Some(hosts) = &mut self.jobs[at].hosts {
-                        hosts.node_changed(node, change);
+                    if let Some(hosts) = self.jobs[at].hosts.as_mut().filter(|_| is_wiped) {
+                        hosts.lose(node);
                     }
                     self.handle_cordon(ctx, at, node);
                     self.update_job(ctx, at, accounting);
@@ -272,7 +272,7 @@ impl TrainingState {
     ) {
         let job = &mut self.jobs[at];
         if let Some(hosts) = &mut job.hosts {
-            let loss = hosts.move_to_current_hosts(ctx, job.jobset);
+            let loss = hosts.move_to(current_hosts(ctx.store, job.jobset));
             let lost = job.trainer.saved_progress.apply_host_loss(loss, &ctx.scenario.training[at]);
             self.undo_work(ctx, at, lost, accounting);
         }
@@ -375,4 +375,13 @@ impl TrainingState {
         }
         all
     }
+}
+
+/// The nodes of the ready pods of a JobSet, each with its slice: the child Job.
+fn current_hosts(store: &ObjectStore, jobset: JobSetId) -> impl Iterator<Item = (NodeId, JobId)> {
+    store.jobs_of(jobset).flat_map(move |slice| {
+        let pods = store.jobs[slice.ix()].pods.iter();
+        let ready = pods.filter(move |pod| store.pods.has(*pod, flag::READY));
+        ready.map(move |pod| (store.pods.node[pod.ix()], slice))
+    })
 }

@@ -10,7 +10,7 @@ use crate::record::{Body, TicketSubject, TicketWait};
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{ElasticTraining, RegrowPolicy};
 use sim_base::{Duration, JobId, JobSetId, PodId};
-use sim_reliability::training::UNIT_FACTOR;
+use sim_reliability::training::{ElasticShare, UNIT_FACTOR};
 use std::collections::BTreeMap;
 
 /// State of the child Jobs of an elastic job.
@@ -42,8 +42,7 @@ impl TrainingSlices {
 pub struct SliceGroup {
     /// Jobs in the order of their ids, including those that are not slices.
     pub members: Vec<JobId>,
-    slices: u32,
-    total: u32,
+    share: ElasticShare,
     /// Step time in billionths of the normal one.
     pub factor: u64,
     /// Processes have continued from an earlier segment.
@@ -60,8 +59,7 @@ impl Default for SliceGroup {
     fn default() -> SliceGroup {
         SliceGroup {
             members: Vec::new(),
-            slices: 0,
-            total: 0,
+            share: ElasticShare::default(),
             factor: UNIT_FACTOR,
             reinitializes: false,
             regrown: false,
@@ -73,30 +71,23 @@ impl Default for SliceGroup {
 
 impl SliceGroup {
     fn new(spec: &ElasticTraining, hand: AvailableSlices, regrown: bool) -> SliceGroup {
-        let all = hand.slices == hand.total;
-        let share = UNIT_FACTOR * u64::from(hand.total) / u64::from(hand.slices.max(1));
-        let given = spec.factor.map(|factor| UNIT_FACTOR * UNIT_FACTOR / factor.max(1));
-        SliceGroup {
-            members: hand.jobs,
-            slices: hand.slices,
-            total: hand.total,
-            factor: if all { UNIT_FACTOR } else { given.unwrap_or(share) },
-            regrown,
-            ..SliceGroup::default()
-        }
+        let share = share_of(&hand);
+        SliceGroup { members: hand.jobs, share, factor: share.factor(spec), regrown, ..SliceGroup::default() }
     }
 
     /// The fraction of the additional step time that is caused by underused slices and not by missing ones.
     pub fn unused_fraction(&self) -> (u64, u64) {
-        let (own, all) = (u64::from(self.slices), u64::from(self.total));
-        let less = (self.factor * own).saturating_sub(all * UNIT_FACTOR);
-        (less, ((self.factor - UNIT_FACTOR) * own).max(1))
+        self.share.unused_fraction(self.factor)
     }
+}
+
+fn share_of(hand: &AvailableSlices) -> ElasticShare {
+    ElasticShare { slices: hand.slices, total: hand.total }
 }
 
 /// Returns true if a job may start with these slices.
 fn has_enough_slices(spec: &ElasticTraining, hand: &AvailableSlices) -> bool {
-    hand.others_ready && hand.slices > 0 && hand.slices >= spec.min_slices.min(hand.total)
+    hand.others_ready && share_of(hand).is_enough(spec)
 }
 
 impl TrainingState {
@@ -153,7 +144,7 @@ impl TrainingState {
             let here = |job: &JobId| hand.jobs.binary_search(job).is_ok();
             let all_here = hand.others_ready && members.iter().all(here);
             if all_here && accounting.pod_group_in(members) == current.participants {
-                if hand.slices > current.slice_group.slices {
+                if hand.slices > current.slice_group.share.slices {
                     self.plan_regrow(ctx, at, accounting)
                 } else {
                     self.cancel_regrow(ctx, at)
@@ -328,7 +319,7 @@ impl TrainingState {
             ctx.emit(Body::TrainingStarted { jobset, from });
         }
         if let Some(team) = team.filter(|_| job.slices.is_some()) {
-            let (slices, of) = (team.slices, team.total);
+            let ElasticShare { slices, total: of } = team.share;
             ctx.emit(Body::TrainingSlices { jobset, slices, of });
         }
     }

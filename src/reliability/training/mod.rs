@@ -2,6 +2,8 @@
 //!
 //! Pure functions. Must never know what interrupts a job or when. Both levels of detail use them.
 
+mod elastic;
+mod hosts;
 mod outcome;
 pub mod pace;
 pub mod plan;
@@ -10,6 +12,8 @@ pub mod segment;
 mod trainer;
 mod work_ledger;
 
+pub use elastic::ElasticShare;
+pub use hosts::TrainingHosts;
 pub use outcome::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
 pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};
 pub use plan::{PlanStart, plan_from_start, restore_time};
