@@ -7,5 +7,6 @@
 pub mod aging;
 pub mod faults;
 pub mod ledger;
+pub mod pool;
 pub mod repair;
 pub mod training;

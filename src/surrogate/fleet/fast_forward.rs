@@ -1,9 +1,9 @@
 //! Fast-forwards over checkpoints while no other event is pending, with the same bookkeeping as single steps.
 
 use super::job::FleetJobPhase;
-use super::pool::PoolPlace;
 use super::world::{EventCode, FleetWorld};
 use sim_api::spec::ProgressSpec;
+use sim_reliability::pool::NodePlace;
 use std::cmp::Reverse;
 
 /// Maximum number of checkpoints of one fast-forward that enter the digest individually. For more checkpoints only
@@ -60,7 +60,7 @@ impl FleetWorld<'_> {
     }
 
     fn note_checkpoints(&mut self, began: u64, n: u64, cycle: u64) {
-        let nodes = self.pool.count(PoolPlace::Active);
+        let nodes = self.pool.count(NodePlace::Active);
         if n > EACH_MAX {
             self.digest_event(EventCode::Checkpoints, nodes);
             self.digest ^= n;

@@ -1,21 +1,21 @@
 //! Effects of a failure: the diagnosis, the choice of the node to repair, and the return of a repaired node.
 
-use super::pool::PoolPlace;
 use super::world::{EventCode, FleetEvent, FleetWorld};
 use sim_api::spec::{ExposureSpec, HostSelection};
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
+use sim_reliability::pool::NodePlace;
 use sim_reliability::repair::{Diagnosis, diagnose};
 
 impl FleetWorld<'_> {
     /// Moves a node to another place, and starts or stops its aging accordingly.
-    pub(super) fn move_node(&mut self, node: u32, place: PoolPlace) {
+    pub(super) fn move_node(&mut self, node: u32, place: NodePlace) {
         let old = self.pool.rows[node as usize].place;
         self.pool.move_node(node, place);
         let fleet = self.fleet;
         for (process, spec) in fleet.faults.iter().enumerate() {
-            let ages = |place: PoolPlace| match spec.exposure {
-                ExposureSpec::Running | ExposureSpec::Assigned => place == PoolPlace::Active,
-                ExposureSpec::Always => !matches!(place, PoolPlace::Repair | PoolPlace::Retired),
+            let ages = |place: NodePlace| match spec.exposure {
+                ExposureSpec::Running | ExposureSpec::Assigned => place == NodePlace::Active,
+                ExposureSpec::Always => !matches!(place, NodePlace::Repair | NodePlace::Retired),
             };
             match (ages(old), ages(place)) {
                 (false, true) => self.lifetimes.begin((node, process), spec.exposure, self.clocks),
@@ -27,8 +27,8 @@ impl FleetWorld<'_> {
 
     fn renew(&mut self, node: u32, process: usize) {
         let spec = &self.fleet.faults[process];
-        let who = (node, self.pool.rows[node as usize].lemon);
-        self.lifetimes.renew(&mut self.draws, who, (process, spec));
+        let is_affected = !spec.only_lemons || self.pool.rows[node as usize].lemon;
+        self.lifetimes.renew(&mut self.draws, (node, process), is_affected.then_some(&spec.life));
     }
 
     /// Draws new lifetimes in all fault processes, for a node that is not aging.
@@ -44,8 +44,8 @@ impl FleetWorld<'_> {
         self.lifetimes.end((node, process), exposure, self.clocks);
         self.renew(node, process);
         let place = self.pool.rows[node as usize].place;
-        let in_use = place == PoolPlace::Active || exposure == ExposureSpec::Always;
-        if in_use && !matches!(place, PoolPlace::Repair | PoolPlace::Retired) {
+        let in_use = place == NodePlace::Active || exposure == ExposureSpec::Always;
+        if in_use && !matches!(place, NodePlace::Repair | NodePlace::Retired) {
             self.lifetimes.begin((node, process), exposure, self.clocks);
         }
     }
@@ -57,7 +57,7 @@ impl FleetWorld<'_> {
             return;
         };
         let place = self.pool.rows[fault.node as usize].place;
-        if matches!(place, PoolPlace::Repair | PoolPlace::Retired) {
+        if matches!(place, NodePlace::Repair | NodePlace::Retired) {
             return;
         }
         let Some(lasts) = fault.outage else {
@@ -66,9 +66,9 @@ impl FleetWorld<'_> {
         // The recorded duration of the outage already includes diagnosis and repair.
         self.failed(fault.node, process as usize);
         self.blame(fault.node);
-        self.move_node(fault.node, PoolPlace::Repair);
+        self.move_node(fault.node, NodePlace::Repair);
         self.schedule_after(lasts.0, FleetEvent::Back { node: fault.node });
-        if place == PoolPlace::Active {
+        if place == NodePlace::Active {
             self.interrupt(process as usize);
         }
     }
@@ -90,7 +90,7 @@ impl FleetWorld<'_> {
     pub(super) fn fail(&mut self, node: u32, process: usize) {
         self.failed(node, process);
         let fleet = self.fleet;
-        let was_active = self.pool.rows[node as usize].place == PoolPlace::Active;
+        let was_active = self.pool.rows[node as usize].place == NodePlace::Active;
         if !fleet.faults[process].needs_repair {
             self.blame(node);
             self.renew_rung(node, process);
@@ -108,13 +108,13 @@ impl FleetWorld<'_> {
                     self.pool.move_last(node);
                 }
                 self.blame(blamed);
-                self.move_node(blamed, PoolPlace::Repair);
+                self.move_node(blamed, NodePlace::Repair);
                 self.begin_repair(blamed);
             }
             None => {
                 self.renew_rung(node, process);
                 if was_active {
-                    self.move_node(node, PoolPlace::Idle);
+                    self.move_node(node, NodePlace::Idle);
                     self.pool.move_last(node);
                     self.fill_standby(node);
                 }
@@ -149,8 +149,8 @@ impl FleetWorld<'_> {
 
     /// Makes an idle node a standby of the job if the job has too few.
     fn fill_standby(&mut self, node: u32) {
-        if self.pool.count(PoolPlace::Standby) < self.fleet.job.standbys {
-            self.move_node(node, PoolPlace::Standby);
+        if self.pool.count(NodePlace::Standby) < self.fleet.job.standbys {
+            self.move_node(node, NodePlace::Standby);
         }
     }
 
@@ -162,13 +162,13 @@ impl FleetWorld<'_> {
         }
         if self.retires(node) {
             self.counts.retirements += 1;
-            self.move_node(node, PoolPlace::Retired);
+            self.move_node(node, NodePlace::Retired);
         } else {
             self.renew_all(node);
-            self.move_node(node, PoolPlace::Idle);
+            self.move_node(node, NodePlace::Idle);
             // A job that waits for nodes takes the node immediately, but does not start to run because of it.
-            if self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
-                self.move_node(node, PoolPlace::Active)
+            if self.is_short() && self.pool.count(NodePlace::Active) < self.fleet.job.nodes {
+                self.move_node(node, NodePlace::Active)
             } else {
                 self.fill_standby(node)
             }
@@ -187,7 +187,7 @@ impl FleetWorld<'_> {
         };
         self.counts.regenerations += 1;
         let rows = &self.pool.rows;
-        let good = |(_, r): &(usize, &super::pool::PoolNode)| !r.lemon && r.place != PoolPlace::Retired;
+        let good = |(_, r): &(usize, &sim_reliability::pool::PooledNode)| !r.lemon && r.place != NodePlace::Retired;
         let mut good: Vec<u32> = rows.iter().enumerate().filter(good).map(|(i, _)| i as u32).collect();
         let n = (good.len() as f64 * self.fleet.lemons.share * part) as usize;
         self.draws.shuffle(StreamPurpose::FleetLemons, StreamKey(0), self.counts.regenerations, &mut good);

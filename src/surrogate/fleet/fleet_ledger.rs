@@ -1,5 +1,7 @@
 //! Node time of a fleet by category. Each node is in exactly one category at each instant, so the sums are exact.
 
+use sim_reliability::pool::NodePlace;
+
 /// Category of a node's time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -49,6 +51,18 @@ impl TimeCategory {
         TimeCategory::Repair,
         TimeCategory::Retired,
     ];
+
+    /// Returns the category of the time of a node; `None` for active nodes, whose category depends on the job's phase.
+    pub(super) const fn of_place(place: NodePlace) -> Option<TimeCategory> {
+        match place {
+            NodePlace::Active => None,
+            NodePlace::Standby => Some(TimeCategory::Standby),
+            NodePlace::Idle => Some(TimeCategory::Idle),
+            NodePlace::Spare => Some(TimeCategory::Spare),
+            NodePlace::Repair => Some(TimeCategory::Repair),
+            NodePlace::Retired => Some(TimeCategory::Retired),
+        }
+    }
 
     /// Returns the name used in files.
     pub const fn as_str(self) -> &'static str {

@@ -1,9 +1,9 @@
 //! Host selection: the choice of the job's nodes from the working pool, and the waits if there are too few.
 
 use super::job::FleetJobPhase;
-use super::pool::PoolPlace;
 use super::world::{EventCode, FleetWorld};
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
+use sim_reliability::pool::NodePlace;
 
 impl FleetWorld<'_> {
     /// Returns the number of nodes that the job wants, including standbys.
@@ -25,7 +25,7 @@ impl FleetWorld<'_> {
         } else if !self.pool.spares.is_empty() {
             self.enter(FleetJobPhase::WaitingForSpares, Some(self.fleet.spares.take_over.0));
         } else {
-            let retired = self.pool.count(PoolPlace::Retired);
+            let retired = self.pool.count(NodePlace::Retired);
             if (self.pool.rows.len() as u32) - retired < self.wanted_nodes() {
                 return self.end(super::FleetEnd::Depleted);
             }
@@ -37,7 +37,7 @@ impl FleetWorld<'_> {
         if let Some(node) = self.pool.spares.front().copied() {
             self.digest_event(EventCode::SparePulled, node);
             self.counts.spares_pulled += 1;
-            self.move_node(node, PoolPlace::Idle);
+            self.move_node(node, NodePlace::Idle);
         }
         self.pull_or_stall();
     }
@@ -46,7 +46,7 @@ impl FleetWorld<'_> {
         self.counts.host_selections += 1;
         self.digest_event(EventCode::Selection, self.pool.working());
         while let Some(node) = self.pool.standbys.front().copied() {
-            self.move_node(node, PoolPlace::Idle);
+            self.move_node(node, NodePlace::Idle);
         }
         if self.by_failures() {
             self.choose_by_failures()
@@ -73,19 +73,19 @@ impl FleetWorld<'_> {
         let chosen = working.min(self.wanted_nodes());
         let late: Vec<u32> = self.pool.last((working - chosen) as usize).collect();
         for node in late {
-            if self.pool.rows[node as usize].place == PoolPlace::Active {
-                self.move_node(node, PoolPlace::Idle);
+            if self.pool.rows[node as usize].place == NodePlace::Active {
+                self.move_node(node, NodePlace::Idle);
             }
         }
-        while self.pool.count(PoolPlace::Active) < chosen {
+        while self.pool.count(NodePlace::Active) < chosen {
             let node = self.pool.first_idle().expect("the selected nodes are in the pool");
-            self.move_node(node, PoolPlace::Active);
+            self.move_node(node, NodePlace::Active);
         }
         for substream in 0..chosen - self.fleet.job.nodes {
             let draw = self.selection_draw(substream);
-            let at = self.draws.below(draw, self.pool.count(PoolPlace::Active));
+            let at = self.draws.below(draw, self.pool.count(NodePlace::Active));
             let node = self.pool.active[at as usize];
-            self.move_node(node, PoolPlace::Standby);
+            self.move_node(node, NodePlace::Standby);
         }
     }
 
@@ -102,9 +102,9 @@ impl FleetWorld<'_> {
         let (job, wanted) = (self.fleet.job.nodes as usize, self.wanted_nodes() as usize);
         for (rank, (_, _, node)) in ranked.into_iter().enumerate() {
             let place = match rank {
-                r if r < job => PoolPlace::Active,
-                r if r < wanted => PoolPlace::Standby,
-                _ => PoolPlace::Idle,
+                r if r < job => NodePlace::Active,
+                r if r < wanted => NodePlace::Standby,
+                _ => NodePlace::Idle,
             };
             // Standbys are added in the order of their ranks.
             if self.pool.rows[node as usize].place != place {

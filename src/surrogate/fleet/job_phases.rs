@@ -1,10 +1,10 @@
 //! The phases of the job: the transitions between them, and the work that a failure discards.
 
 use super::job::FleetJobPhase;
-use super::pool::PoolPlace;
 use super::world::{EventCode, FleetEvent, FleetWorld};
 use sim_api::spec::ProgressSpec;
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
+use sim_reliability::pool::NodePlace;
 
 impl FleetWorld<'_> {
     /// Enters a phase, which ends after `takes` nanoseconds unless another event ends it earlier; `None` means it
@@ -21,7 +21,7 @@ impl FleetWorld<'_> {
 
     /// Starts to work with all nodes, until the next checkpoint or the end of the work.
     fn work(&mut self) {
-        self.digest_event(EventCode::Works, self.pool.count(PoolPlace::Active));
+        self.digest_event(EventCode::Works, self.pool.count(NodePlace::Active));
         self.pass_checkpoints();
         let left = self.fleet.training.work.0 - self.job.saved;
         let piece = match self.fleet.training.progress {
@@ -34,11 +34,11 @@ impl FleetWorld<'_> {
     /// Continues the job: with all nodes it works, otherwise standbys take over, otherwise nodes are selected.
     fn continue_phase(&mut self) {
         let nodes = self.fleet.job.nodes;
-        while self.pool.count(PoolPlace::Active) < nodes {
+        while self.pool.count(NodePlace::Active) < nodes {
             let Some(standby) = self.pool.standbys.front().copied() else {
                 return self.select_or_wait();
             };
-            self.move_node(standby, PoolPlace::Active);
+            self.move_node(standby, NodePlace::Active);
         }
         self.work();
     }

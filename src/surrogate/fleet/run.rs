@@ -107,7 +107,7 @@ impl FleetWorld<'_> {
         self.advance_to(at);
         match fault {
             Some(fault) if event.is_none_or(|event| fault.at < event) => {
-                self.fail(fault.node, fault.process as usize);
+                self.fail(fault.entity, fault.process as usize);
             }
             _ => {
                 if let Some(Reverse((_, _, event))) = self.queue.pop() {

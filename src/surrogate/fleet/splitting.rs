@@ -6,12 +6,12 @@
 
 use super::fleet_ledger::FleetLedger;
 use super::job::FleetJobState;
-use super::lifetimes::{FleetLifetimes, LifetimeClocks};
-use super::pool::PoolState;
 use super::world::FleetEnd;
 use super::world::{FleetCounts, FleetWorld};
 use sim_api::spec::FleetSpec;
 use sim_base::random::DrawSequence;
+use sim_reliability::aging::{AgingClocks, EntityLifetimes};
+use sim_reliability::pool::NodePool;
 use sim_reliability::repair::RepairCrews;
 
 /// Quantity whose excess is the rare event.
@@ -26,9 +26,9 @@ pub enum SplitExcess {
 /// State of a run at one instant.
 #[derive(Clone)]
 pub struct SplitState {
-    clocks: LifetimeClocks,
-    pool: PoolState,
-    lifetimes: FleetLifetimes,
+    clocks: AgingClocks,
+    pool: NodePool,
+    lifetimes: EntityLifetimes,
     crews: RepairCrews,
     job: FleetJobState,
     books: FleetLedger,
@@ -71,7 +71,9 @@ impl<'f> SplitBranches<'f> {
     pub fn resume(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
         let draws = self.draws(branch);
         let mut world = FleetWorld::of_state(self.fleet, draws, from.clone());
-        world.lifetimes.renew_rest(&mut world.draws, self.fleet, world.clocks);
+        let faults = &self.fleet.faults;
+        let process = |at: usize| (faults[at].exposure, &faults[at].life);
+        world.lifetimes.renew_rest(&mut world.draws, world.clocks, process);
         world.halts_at = (self.excess == SplitExcess::LostTime).then_some(level);
         let mut events = 0;
         while world.ended_at.is_none() && self.has(&world) < level && !(self.stops)(events) {

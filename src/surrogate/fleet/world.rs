@@ -1,17 +1,17 @@
 //! All variable state of a run of the fleet model: the clock, the nodes, the job and the pending events.
 
-use super::fleet_ledger::FleetLedger;
+use super::fleet_ledger::{FleetLedger, TimeCategory};
 use super::job::{FleetJobPhase, FleetJobState};
-use super::lifetimes::{FleetLifetimes, LifetimeClocks};
-use super::pool::{PoolPlace, PoolState};
 use sim_api::spec::FleetSpec;
 use sim_base::fnv::OFFSET_BASIS;
 use sim_base::random::{DrawSequence, StreamKey, StreamPurpose};
+use sim_reliability::aging::{AgingClocks, EntityLifetimes};
+use sim_reliability::pool::{NodePlace, NodePool};
 use sim_reliability::repair::RepairCrews;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A pending event. Failures are kept separately, see [`FleetLifetimes`].
+/// A pending event. Failures are kept separately, see [`EntityLifetimes`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FleetEvent {
     StageOver {
@@ -67,9 +67,9 @@ pub type FleetQueue = BinaryHeap<Reverse<(u64, u64, FleetEvent)>>;
 pub struct FleetWorld<'f> {
     pub(super) fleet: &'f FleetSpec,
     pub(super) draws: DrawSequence,
-    pub(super) clocks: LifetimeClocks,
-    pub(super) pool: PoolState,
-    pub(super) lifetimes: FleetLifetimes,
+    pub(super) clocks: AgingClocks,
+    pub(super) pool: NodePool,
+    pub(super) lifetimes: EntityLifetimes,
     pub(super) crews: RepairCrews,
     pub(super) job: FleetJobState,
     pub(super) books: FleetLedger,
@@ -123,9 +123,9 @@ impl<'f> FleetWorld<'f> {
         FleetWorld {
             fleet,
             draws,
-            clocks: LifetimeClocks::default(),
-            pool: PoolState::new(&order, fleet.nodes as usize, &lemons),
-            lifetimes: FleetLifetimes::new(all, fleet.faults.len()),
+            clocks: AgingClocks::default(),
+            pool: NodePool::new(&order, fleet.nodes as usize, &lemons),
+            lifetimes: EntityLifetimes::new(all, fleet.faults.len(), StreamPurpose::FleetLifetime),
             crews: RepairCrews::default(),
             job: FleetJobState::new(),
             books: FleetLedger::default(),
@@ -145,8 +145,8 @@ impl<'f> FleetWorld<'f> {
 
     /// Advances the time by `ns` in the given phase of the job, and adds it to the ledger.
     pub(super) fn book(&mut self, phase: FleetJobPhase, ns: u64) {
-        for place in PoolPlace::ALL {
-            let category = place.category().unwrap_or(phase.category());
+        for place in NodePlace::ALL {
+            let category = TimeCategory::of_place(place).unwrap_or(phase.category());
             self.books.add(category, self.pool.count(place), ns);
         }
         self.job.spent[phase as usize] += ns;

@@ -1,4 +1,4 @@
-//! The remaining lifetimes of entities that age only at times, such as while a job uses them.
+//! The remaining lifetime of an entity that ages only at times.
 
 use sim_base::random::Distribution;
 
@@ -22,6 +22,7 @@ impl RemainingLife {
     }
 
     /// Returns true if the entity is aging.
+    #[inline]
     pub fn ages(&self) -> bool {
         self.ages
     }
@@ -76,5 +77,5 @@ pub fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64
 }
 
 #[cfg(test)]
-#[path = "../../tests/inside/reliability/aging.rs"]
+#[path = "../../../tests/inside/reliability/aging/remaining_life.rs"]
 mod tests;

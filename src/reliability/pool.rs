@@ -1,13 +1,13 @@
-//! The place of each node of a fleet, and the order in which nodes entered the working pool.
+//! The nodes of a job with standbys and spares: the place of each node, and the order in which nodes entered the
+//! working pool.
 
-use super::fleet_ledger::TimeCategory;
-use sim_reliability::repair::BlameHistory;
+use crate::repair::BlameHistory;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Current place of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum PoolPlace {
+pub enum NodePlace {
     Active,
     Standby,
     Idle,
@@ -16,37 +16,25 @@ pub enum PoolPlace {
     Retired,
 }
 
-impl PoolPlace {
+impl NodePlace {
     const COUNT: usize = 6;
-    pub const ALL: [PoolPlace; PoolPlace::COUNT] = [
-        PoolPlace::Active,
-        PoolPlace::Standby,
-        PoolPlace::Idle,
-        PoolPlace::Spare,
-        PoolPlace::Repair,
-        PoolPlace::Retired,
+    pub const ALL: [NodePlace; NodePlace::COUNT] = [
+        NodePlace::Active,
+        NodePlace::Standby,
+        NodePlace::Idle,
+        NodePlace::Spare,
+        NodePlace::Repair,
+        NodePlace::Retired,
     ];
 
-    /// Returns the category of a node's time; `None` for active nodes, whose category depends on the job's phase.
-    pub const fn category(self) -> Option<TimeCategory> {
-        match self {
-            PoolPlace::Active => None,
-            PoolPlace::Standby => Some(TimeCategory::Standby),
-            PoolPlace::Idle => Some(TimeCategory::Idle),
-            PoolPlace::Spare => Some(TimeCategory::Spare),
-            PoolPlace::Repair => Some(TimeCategory::Repair),
-            PoolPlace::Retired => Some(TimeCategory::Retired),
-        }
-    }
-
     fn in_pool(self) -> bool {
-        matches!(self, PoolPlace::Active | PoolPlace::Standby | PoolPlace::Idle)
+        matches!(self, NodePlace::Active | NodePlace::Standby | NodePlace::Idle)
     }
 }
 
 #[derive(Clone)]
-pub struct PoolNode {
-    pub place: PoolPlace,
+pub struct PooledNode {
+    pub place: NodePlace,
     pub lemon: bool,
     /// Total number of failures.
     pub failures: u32,
@@ -61,8 +49,8 @@ pub struct PoolNode {
 }
 
 #[derive(Clone)]
-pub struct PoolState {
-    pub rows: Vec<PoolNode>,
+pub struct NodePool {
+    pub rows: Vec<PooledNode>,
     /// Nodes that run the job, unordered.
     pub active: Vec<u32>,
     /// Standby nodes, in the order in which they replace failed nodes.
@@ -73,15 +61,15 @@ pub struct PoolState {
     idle: BTreeSet<(u64, u32)>,
     /// All nodes of the working pool, in the order of entry.
     working: BTreeSet<(u64, u32)>,
-    counts: [u32; PoolPlace::COUNT],
+    counts: [u32; NodePlace::COUNT],
     came: u64,
 }
 
-impl PoolState {
+impl NodePool {
     /// Creates a pool. The first `working` nodes of `order` are idle in the working pool, the others are spares.
-    pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> PoolState {
-        let row = |lemon: &bool| PoolNode {
-            place: PoolPlace::Spare,
+    pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> NodePool {
+        let row = |lemon: &bool| PooledNode {
+            place: NodePlace::Spare,
             lemon: *lemon,
             failures: 0,
             blamed: BlameHistory::default(),
@@ -89,25 +77,26 @@ impl PoolState {
             order: 0,
             at: 0,
         };
-        let mut pool = PoolState {
+        let mut pool = NodePool {
             rows: lemons.iter().map(row).collect(),
             active: Vec::new(),
             standbys: VecDeque::new(),
             spares: order.iter().copied().collect(),
             idle: BTreeSet::new(),
             working: BTreeSet::new(),
-            counts: [0; PoolPlace::COUNT],
+            counts: [0; NodePlace::COUNT],
             came: 0,
         };
-        pool.counts[PoolPlace::Spare as usize] = order.len() as u32;
+        pool.counts[NodePlace::Spare as usize] = order.len() as u32;
         for _ in 0..working {
             let node = pool.spares.front().copied();
-            pool.move_node(node.expect("order has at least `working` nodes"), PoolPlace::Idle);
+            pool.move_node(node.expect("order has at least `working` nodes"), NodePlace::Idle);
         }
         pool
     }
 
-    pub fn count(&self, place: PoolPlace) -> u32 {
+    #[inline]
+    pub fn count(&self, place: NodePlace) -> u32 {
         self.counts[place as usize]
     }
 
@@ -117,7 +106,7 @@ impl PoolState {
     }
 
     /// Moves a node. A node that enters the working pool becomes the last in its order.
-    pub fn move_node(&mut self, node: u32, place: PoolPlace) {
+    pub fn move_node(&mut self, node: u32, place: NodePlace) {
         let old = self.rows[node as usize].place;
         self.take_out(node, old, place);
         self.counts[old as usize] -= 1;
@@ -130,34 +119,34 @@ impl PoolState {
         let row = &mut self.rows[node as usize];
         row.place = place;
         match place {
-            PoolPlace::Active => {
+            NodePlace::Active => {
                 row.at = self.active.len();
                 self.active.push(node);
             }
-            PoolPlace::Standby => self.standbys.push_back(node),
-            PoolPlace::Idle => drop(self.idle.insert((row.order, node))),
-            PoolPlace::Spare => self.spares.push_back(node),
-            PoolPlace::Repair | PoolPlace::Retired => {}
+            NodePlace::Standby => self.standbys.push_back(node),
+            NodePlace::Idle => drop(self.idle.insert((row.order, node))),
+            NodePlace::Spare => self.spares.push_back(node),
+            NodePlace::Repair | NodePlace::Retired => {}
         }
     }
 
-    fn take_out(&mut self, node: u32, old: PoolPlace, place: PoolPlace) {
+    fn take_out(&mut self, node: u32, old: NodePlace, place: NodePlace) {
         let (order, at) = (self.rows[node as usize].order, self.rows[node as usize].at);
         let without = |list: &mut VecDeque<u32>| {
             let at = list.iter().position(|n| *n == node);
             list.remove(at.expect("a node is in the list of its place"));
         };
         match old {
-            PoolPlace::Active => {
+            NodePlace::Active => {
                 self.active.swap_remove(at);
                 if let Some(moved) = self.active.get(at) {
                     self.rows[*moved as usize].at = at;
                 }
             }
-            PoolPlace::Standby => without(&mut self.standbys),
-            PoolPlace::Idle => drop(self.idle.remove(&(order, node))),
-            PoolPlace::Spare => without(&mut self.spares),
-            PoolPlace::Repair | PoolPlace::Retired => {}
+            NodePlace::Standby => without(&mut self.standbys),
+            NodePlace::Idle => drop(self.idle.remove(&(order, node))),
+            NodePlace::Spare => without(&mut self.spares),
+            NodePlace::Repair | NodePlace::Retired => {}
         }
         if old.in_pool() && !place.in_pool() {
             self.working.remove(&(order, node));
@@ -193,7 +182,7 @@ impl PoolState {
 
     /// Checks that the lists and counts agree with the place of each node.
     pub fn check(&self) {
-        let mut counts = [0; PoolPlace::COUNT];
+        let mut counts = [0; NodePlace::COUNT];
         for row in &self.rows {
             counts[row.place as usize] += 1;
         }

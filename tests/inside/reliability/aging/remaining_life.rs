@@ -1,4 +1,4 @@
-//! Unit tests of `sim_reliability::aging`.
+//! Unit tests of `sim_reliability::aging::remaining_life`.
 
 use super::*;
 use sim_base::Duration;
