@@ -24,6 +24,7 @@ pub use fault::{FaultOperation, FaultScope, InjectedFault, SPARE};
 use cells::FaultCells;
 use drawn_faults::{AffectedPods, LocatedPods};
 use entities::{EntityLevels, EntityProcess};
+use failure_times::FailureTimes;
 use repair_pipeline::RepairPipeline;
 use sim_api::spec::{NodeRepair, ScenarioSpec};
 use sim_base::Duration;
@@ -114,8 +115,9 @@ impl FaultModel {
             mortal.clear();
             process.add_failing_entities(draws, &mut mortal);
             for entity in mortal.drain(..) {
-                let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
-                for (occurrence, (start, end)) in (0..).zip(times) {
+                let mut times = FailureTimes::new((&process.spec, entity), self.stop, draws);
+                for occurrence in 0.. {
+                    let Some((start, end)) = times.next(draws) else { break };
                     let affected = AffectedPods { cause, process, entity, occurrence, start, end };
                     found.add(&affected, draws);
                 }

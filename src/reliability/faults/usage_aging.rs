@@ -4,7 +4,7 @@
 use super::FaultModel;
 use super::drawn_faults::{AffectedPods, LocatedPods};
 use super::entities::{EntityProcess, FaultEntity};
-use super::failure_times;
+use super::failure_times::FailureTimes;
 use sim_api::spec::{FaultTime, ScenarioSpec, UseClock, UsedFields};
 use sim_base::Duration;
 use sim_base::random::DrawSequence;
@@ -17,13 +17,13 @@ impl FaultModel {
                 continue;
             }
             for entity in &process.entities {
-                let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
-                if times.is_empty() {
-                    continue;
-                }
+                let mut times = FailureTimes::new((&process.spec, entity), self.stop, draws);
                 let clock = drawn.clocks.len() as u32;
-                drawn.clocks.push(self.usage_clock(process, entity));
-                for (occurrence, (age, end)) in (0..).zip(times) {
+                for occurrence in 0.. {
+                    let Some((age, end)) = times.next(draws) else { break };
+                    if occurrence == 0 {
+                        drawn.clocks.push(self.usage_clock(process, entity));
+                    }
                     let affected = AffectedPods {
                         cause,
                         process,
