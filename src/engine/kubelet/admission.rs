@@ -64,8 +64,8 @@ impl MissingResource<'_> {
         self.name.contains('/') && !self.name.contains("kubernetes.io/")
     }
 
-    /// Returns the position of the first container whose devices cannot be allocated, with the amounts that it needs and
-    /// that are free (`devicesToAllocate`). Devices of an init container that has ended are used again.
+    /// Returns the position of the first container whose devices cannot be allocated, with the amounts that it needs
+    /// and that are free (`devicesToAllocate`). Devices of an init container that has ended are used again.
     fn failing_container(&self, spec: &PodSpec) -> Option<(usize, i64, i64)> {
         let (mut free, mut reusable) = ((self.capacity - self.used).max(0), 0);
         let init = spec.init_containers.iter().map(|container| (container, !container.is_sidecar()));
