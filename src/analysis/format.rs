@@ -370,6 +370,23 @@ pub fn common_origin<'a>(mut origins: impl Iterator<Item = &'a str>) -> &'a str 
     if origins.all(|other| other == first) { first } else { "interruption" }
 }
 
+/// Returns the text for the common end of several restarts, such as `until all pods are ready again`.
+pub fn common_end(endings: impl Iterator<Item = RestartOutcome> + Clone) -> &'static str {
+    let all = |ending| endings.clone().all(|other| other == ending);
+    let any = |ending| endings.clone().any(|other| other == ending);
+    if all(RestartOutcome::Ready) {
+        "until all pods are ready again"
+    } else if all(RestartOutcome::Unfinished) {
+        "to the end of the run (restart unfinished)"
+    } else if all(RestartOutcome::JobSetEnded) {
+        "until the JobSet ended without becoming ready again"
+    } else if any(RestartOutcome::Unfinished) {
+        "until the end of the restart or of the run"
+    } else {
+        "until all pods are ready again or the JobSet ended"
+    }
+}
+
 /// Returns a title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod
 /// was ready`.
 pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {

@@ -196,6 +196,60 @@ fn jobsets_are_submitted_one_after_the_other() {
     assert!(!both.admitted);
 }
 
+/// The pods of each JobSet, as number and CPUs, on six nodes with two CPUs, and the number of draws in which they fit
+/// (`None` for all). Small pods are spread over the nodes.
+#[test]
+fn pods_are_placed_before_the_next_jobset_is_submitted() {
+    let queue = DUMP_OF_CPUS;
+    let jobset = |(name, (pods, cpu)): (usize, &(u32, u32))| {
+        format!(
+            "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: j{name}, labels: \
+             {{kueue.x-k8s.io/queue-name: l}}}}\nspec:\n  replicatedJobs:\n  - name: w\n    template: {{spec: \
+             {{parallelism: {pods}, completions: {pods}, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, \
+             containers: [{{name: main, image: \"x:1\", resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}}}}}\n"
+        )
+    };
+    let nodes = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools:\n  - {name: 'n-{node}', \
+                 nodesPerIsland: 6, allocatable: {cpu: 2, memory: 8Gi}}\n";
+    for (pods, expected) in [
+        (&[(3, 2), (6, 1)][..], &[None, None][..]),
+        (&[(6, 1), (3, 2)], &[None, Some(0)]),
+        (&[(3, 2), (2, 1), (4, 1)], &[None, None, None]),
+        // The pods that find no node do not free those of the others.
+        (&[(7, 2), (1, 1)], &[Some(0), Some(0)]),
+        (&[(6, 1), (3, 2), (6, 1)], &[None, Some(0), None]),
+    ] {
+        let jobsets: String = pods.iter().enumerate().map(jobset).collect();
+        let topology = read_topology(&source("t.yaml", nodes)).unwrap_or_else(|e| panic!("{e}"));
+        let report = report(queue, jobsets.trim_start_matches("---\n"), Some(topology));
+        let fitting = report.job_sets.iter().map(|verdict| {
+            assert_eq!(verdict.verdict, "Admitted", "{pods:?}: {verdict:?}");
+            let nodes = verdict.nodes.as_ref().unwrap();
+            let own = format!("JobSet {} ", verdict.name);
+            assert!(nodes.blocked.iter().all(|sentence| sentence.starts_with(&own)), "{pods:?}: {nodes:?}");
+            (!nodes.fits).then_some(nodes.fitting_draws)
+        });
+        assert_eq!(fitting.collect::<Vec<_>>(), expected, "{pods:?}");
+    }
+}
+
+const DUMP_OF_CPUS: &str = "apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 40}]}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: l, namespace: default}
+spec: {clusterQueue: cq}
+";
+
 /// Estimates the wait of a JobSet that fits as soon as the Workload `base` has ended, which has quota for 601 s.
 fn wait(run_time: Distribution, replications: u64) -> WaitEstimate {
     let request = WaitRequest { run_time, replications, seed: 1, horizon: Duration::from_secs(30 * 86_400) };

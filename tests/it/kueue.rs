@@ -1191,7 +1191,7 @@ fn the_kubelet_admits_pods_with_a_node_name_by_resources_and_affinity() {
     for (situation, metadata, pod, reason) in [
         (
             "four pods of one cpu on one node", "labels: {}", "nodeName: n-0, ",
-            "pod OutOfcpu: Pod was rejected: Node didn't",
+            "pod OutOfcpu: Node didn't",
         ),
         (
             "a label that the node lacks",

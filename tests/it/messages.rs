@@ -1,5 +1,7 @@
 //! The program's messages and exit codes as seen by users: placement, hints, formats.
 
+use crate::program::scratch;
+use std::fs;
 use std::process::Command;
 
 /// Directory with the manifests, topologies and scenarios of these tests.
@@ -121,6 +123,21 @@ fn lint_warns_of_the_loss_of_a_node_where_runs_end_stuck_and_nowhere_else() {
         assert_eq!(warned, trap, "{topology}: {out}");
         assert_eq!(ends_blocked(topology), trap.is_some(), "{topology}");
     }
+}
+
+#[test]
+fn a_run_time_is_proposed_for_containers_of_a_replicated_job_without_a_name() {
+    let dir = scratch("nameless");
+    let file = dir.join("a.yaml");
+    let manifest = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: \
+                    [{template: {spec: {template: {spec: {containers: [{name: w, image: 'x:1'}]}}}}}]}\n";
+    fs::write(&file, manifest).unwrap();
+    let (_, out, err) = run_command_line(&format!("run -f {} -t small-16 --verbose", file.display()));
+    assert!(out.contains("set a run time with --set 'containers=[{runFor: 1h}]'"), "{out}{err}");
+    let line = format!("run -f {} -t small-16 --set containers=[{{runFor:1h}}]", file.display());
+    let (code, out, err) = run_command_line(&line.replace("runFor:1h", "\"runFor\":\"1h\""));
+    assert_eq!(code, 0, "{out}{err}");
+    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

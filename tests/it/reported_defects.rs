@@ -196,12 +196,57 @@ fn a_kubelet_refuses_what_the_scheduler_did_not_check() {
         ("too-many", 30, 1, "nodeName: n-0", &none, Some("requested: 1000, used: 8000, capacity: 8000")),
     ] {
         let [text, _, events] = run_pods(case, &[("a", pods, cpu, pod)], rest, 0);
-        let message = events.lines().find(|line| line.contains("Pod was rejected"));
+        let message = events.lines().find(|l| l.contains("Predicate ") || l.contains("Node didn't have"));
         match refusal {
             Some(refusal) => assert!(message.is_some_and(|line| line.contains(refusal)), "{case}: {message:?} {text}"),
             None => assert_eq!(message, None, "{case}"),
         }
     }
+}
+
+/// `kubelet.go` adds the handler of devices before that of the predicates. The amounts are those of the first container
+/// that gets no devices (`devicesToAllocate`). Nodes have three devices.
+#[test]
+fn a_kubelet_allocates_devices_before_it_checks_other_resources() {
+    let dir = scratch("devices");
+    let devices = |n: u32| format!("resources: {{requests: {{cpu: 1}}, limits: {{example.com/gpu: {n}}}}}");
+    let main = |n: u32| format!("containers: [{{name: c, image: 'x:1', {}}}]", devices(n));
+    let init = |n: u32| format!("initContainers: [{{name: i, image: 'x:1', {}}}], ", devices(n));
+    for (case, pods, pod, expected) in [
+        ("one-container", 2, main(2), Some("Requested: 2, Available: 1")),
+        ("reused", 2, format!("{}{}", init(1), main(2)), Some("Requested: 1, Available: 0")),
+        ("enough", 3, main(1), None),
+        ("too-little-cpu", 9, "containers: [{name: c, image: 'x:1', resources: {requests: {cpu: 1}}}]".to_owned(), None),
+        ("both", 9, main(1), Some("Requested: 1, Available: 0")),
+    ] {
+        let manifest = format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  failurePolicy: \
+             {{maxRestarts: 1}}\n  replicatedJobs:\n  - name: w\n    template: {{spec: {{parallelism: {pods}, \
+             completions: {pods}, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, nodeName: n-0, {pod}}}}}}}}}\n"
+        );
+        fs::write(dir.join("a.yaml"), manifest).unwrap();
+        let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology: {apiVersion: \
+                        jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: 'n-{node}', \
+                        nodesPerIsland: 1, allocatable: {cpu: 8, memory: 8Gi, example.com/gpu: 3}}]}\njobSets: \
+                        [{manifest: a.yaml}]\nstop: {at: 10m, when: Time}\n";
+        let (file, out) = (dir.join("s.yaml"), dir.join(case));
+        fs::write(&file, scenario).unwrap();
+        run(&["run", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()], 0);
+        let events = fs::read_to_string(out.join("events.ndjson")).unwrap();
+        let reason = events.lines().find(|line| line.contains("UnexpectedAdmissionError"));
+        match expected {
+            Some(expected) => {
+                let message = format!(
+                    "\"Allocate failed due to requested number of devices unavailable for example.com/gpu. {expected}, \
+                     which is unexpected\""
+                );
+                assert!(reason.is_some_and(|line| line.contains(&message)), "{case}: {reason:?}");
+            }
+            None => assert_eq!(reason, None, "{case}"),
+        }
+        assert_eq!(events.contains("OutOfcpu"), case == "too-little-cpu", "{case}");
+    }
+    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

@@ -384,6 +384,64 @@ fn levers_act_on_the_explained_jobset_only() {
     assert!(unknown.contains("JobSet \"c\" does not exist") && unknown.contains("a, b"), "{unknown}");
 }
 
+/// Time limits and detectors, which no manifest contains.
+#[test]
+fn waits_are_named_by_what_they_wait_for() {
+    let queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: \
+                 kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n  \
+                 resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: \
+                 100}]}]}]\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: \
+                 default}\nspec: {clusterQueue: cq}\n---\n";
+    let plain = jobset("failurePolicy: {maxRestarts: 9}", "parallelism: 3, completions: 3");
+    let queued = plain.replace("{name: a}", "{name: a, labels: {kueue.x-k8s.io/queue-name: l}}");
+    let silent = |does: &str| {
+        format!(
+            "training: {{checkpoint: {{every: 10m}}}}\nfaultProcesses: [{{cause: s, per1000NodeDays: 20000, does: \
+             {does}: 7m}}]\nstop: {{at: 6h}}\n"
+        )
+    };
+    let crash = "faults: [{at: 10m, crashNode: {ofPod: a-w-0-1}}]\nstop: {at: 6h}\n".to_owned();
+    let kueue = format!("{queue}{queued}");
+    for (rest, manifest, expected) in [
+        (silent("Hang, detectedAfter"), &plain, "detection of the hang"),
+        (silent("Corrupt, foundAfter"), &plain, "discovery of wrong results"),
+        (crash, &kueue, "Kueue's time limit for ready pods (waitForPodsReady)"),
+    ] {
+        let scenario = format!("{}\n{rest}", DEAD.split("faults:").next().unwrap().trim_end());
+        let why = explain_texts(&scenario, manifest, &WhyRequest { path_only: true, ..WhyRequest::default() });
+        let waits: Vec<&str> = why.spans.iter().map(|span| span.waited_for.as_str()).collect();
+        assert!(waits.contains(&expected), "{expected}: {waits:?}");
+    }
+}
+
+#[test]
+fn overrides_address_jobsets_by_the_names_that_the_scenario_gives_them() {
+    let manifest = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 2, completions: 2");
+    let scenario = DEAD.replace(
+        "jobSets: [{manifest: jobset.yaml}]",
+        "jobSets: [{manifest: jobset.yaml}, {manifest: jobset.yaml, set: [metadata.name=b]}]",
+    );
+    assert!(scenario.contains("metadata.name=b"), "{scenario}");
+    let limits = |path: &str, value: &str| -> Vec<i32> {
+        let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario.clone() };
+        let sets = [(path.to_owned(), value.to_owned())];
+        let loaded = sim_inputs::parse_scenario(&source, &sets, &|_: &str| Ok(manifest.clone()));
+        let jobsets = loaded.unwrap_or_else(|e| panic!("{e}")).scenario.jobsets;
+        jobsets.iter().map(|s| s.jobset.spec.failure_policy.as_ref().unwrap().max_restarts).collect()
+    };
+    for (name, expected) in [("a", [9, 3]), ("b", [3, 9])] {
+        assert_eq!(limits(&format!("jobSet.{name}.spec.failurePolicy.maxRestarts"), "9"), expected, "{name}");
+    }
+    assert_eq!(limits("jobSet.b.metadata.name", "c"), [3, 3]);
+    for (path, message) in [
+        ("jobSet.b.spec.nonsense", "unknown field"),
+        ("jobSet.jobset.spec.suspend", "JobSet \"jobset\" does not exist"),
+    ] {
+        let error = explain_error(&scenario, &manifest, (path, "1"));
+        assert!(error.contains(message), "{path}: {error}");
+    }
+}
+
 fn explain_error(scenario: &str, jobset: &str, (path, value): (&str, &str)) -> String {
     let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
     let loader = |_: &str| Ok(jobset.to_owned());

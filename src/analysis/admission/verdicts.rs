@@ -673,11 +673,11 @@ impl SubmissionTrial<'_> {
         if !fits && known + gone < result.preempted.len() {
             return Ok(());
         }
-        if fits {
-            if keeps {
-                self.progress.started.push(Arc::new(submitted));
-            }
-        } else {
+        // Pods that are placed hold their nodes although other pods of the JobSet do not fit.
+        if keeps {
+            self.progress.started.push(Arc::new(submitted));
+        }
+        if !fits {
             result.cause = Some("node");
         }
         let blocked = if fits { Vec::new() } else { placed.blocked };

@@ -48,6 +48,17 @@ impl CopySet {
         scenario.stop = StopSpec { at, when: StopWhen::AllJobSetsFinished };
         scenario
     }
+
+    /// Returns a scenario with one copy whose JobSets are submitted one after the other, each when the pods of the
+    /// previous one are placed.
+    pub fn one_by_one(&self) -> ScenarioSpec {
+        let mut scenario = self.scenario(1, Duration::ZERO);
+        for (at, submitted) in (0..).zip(&mut scenario.jobsets) {
+            submitted.submit_at = LONGEST_START.saturating_mul(at);
+        }
+        scenario.stop.at = LONGEST_START.saturating_mul(scenario.jobsets.len() as u64);
+        scenario
+    }
 }
 
 /// Appends a number to the name; a long name is shortened, so that the names of its pods stay valid.

@@ -47,7 +47,7 @@ struct CopiesRun {
 /// The draws of a placement of all JobSets of a scenario.
 #[derive(Clone, Debug)]
 pub struct PlacementDraws {
-    /// Number of draws in which all pods became ready.
+    /// Number of draws in which all pods of the last JobSet became ready.
     pub fitting: u64,
     /// Number of draws.
     pub tried: u64,
@@ -55,24 +55,29 @@ pub struct PlacementDraws {
     pub blocked: Vec<String>,
 }
 
-/// Places the JobSets of a scenario together, with the random numbers of replication 0, 1 and so on. With
-/// `stops_at_failure`, the first draw that does not fit is the last one.
+/// Places the JobSets of a scenario one after the other, with the random numbers of replication 0, 1 and so on. The
+/// result is about the last JobSet. With `stops_at_failure`, the first draw that does not fit is the last one.
 pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -> Result<PlacementDraws, CannotRun> {
     let copies = CopySet::new(scenario);
-    let size = copies.jobsets().len();
-    let mut simulation = SimulationInput::new(&copies.scenario(1, SHORTEST_GAP))?;
+    let Some(last) = copies.jobsets().len().checked_sub(1) else {
+        return Ok(PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() });
+    };
+    let mut simulation = SimulationInput::new(&copies.one_by_one())?;
     simulation.set_explains_placement(true);
     let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() };
     for replication in 0..draws {
-        let mut sink = PlacementSink::until_ready(size);
+        let mut sink = PlacementSink::until_ready(last);
         let outcome = simulation.run(scenario.seed, replication, &mut sink);
         result.tried += 1;
-        if sink.copy_ready_at(0, size).is_some() {
+        if sink.copy_ready_at(last, 1).is_some() {
             result.fitting += 1;
             continue;
         }
         if result.blocked.is_empty() {
+            let name = format!("JobSet {} ", copies.jobsets()[last].jobset.name);
             result.blocked = blocked(&simulation, &outcome);
+            // An earlier JobSet whose pods do not fit has its own verdict.
+            result.blocked.retain(|sentence| sentence.starts_with(&name) || !sentence.starts_with("JobSet "));
         }
         if stops_at_failure {
             break;

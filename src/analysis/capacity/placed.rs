@@ -20,8 +20,8 @@ pub struct PlacementSink {
     /// Time at which each JobSet was ready for the first time.
     ready_at: Vec<Option<SimTime>>,
     pods: Vec<Option<PlacedPod>>,
-    /// Number of JobSets with whose readiness the run ends; zero if it continues.
-    awaited: usize,
+    /// The JobSet with whose readiness the run ends; `None` if the run continues.
+    awaited: Option<usize>,
     stops: bool,
 }
 
@@ -51,9 +51,9 @@ impl PlacementSink {
         PlacementSink { copy_size, ..PlacementSink::default() }
     }
 
-    /// Creates a sink that stops the run as soon as the JobSets, of this number, are ready.
-    pub fn until_ready(awaited: usize) -> PlacementSink {
-        PlacementSink { awaited, ..PlacementSink::default() }
+    /// Creates a sink that stops the run as soon as a JobSet is ready.
+    pub fn until_ready(jobset: usize) -> PlacementSink {
+        PlacementSink { awaited: Some(jobset), ..PlacementSink::default() }
     }
 
     /// Returns the time at which the JobSets of a copy were all ready.
@@ -108,7 +108,7 @@ impl RecordSink for PlacementSink {
             Body::JobSetCreated { jobset } => self.created(jobset),
             Body::AllReady { jobset, ready: true } => {
                 row_or_default(&mut self.ready_at, jobset.ix()).get_or_insert(record.at);
-                self.stops |= self.awaited > 0 && self.copy_ready_at(0, self.awaited).is_some();
+                self.stops |= self.awaited == Some(jobset.ix());
             }
             Body::PodCreated { pod, job, index, .. } => {
                 *row_or_default(&mut self.pods, pod.ix()) = Some(PlacedPod { job, index, node: NodeId::NONE });
@@ -126,7 +126,7 @@ impl RecordSink for PlacementSink {
     }
 
     fn events_until_stop_check(&self, _: u64) -> u64 {
-        if self.copy_size + self.awaited > 0 { CHECK_EVERY } else { NO_STOP_CHECK }
+        if self.copy_size > 0 || self.awaited.is_some() { CHECK_EVERY } else { NO_STOP_CHECK }
     }
 
     fn should_stop(&mut self, _: u64) -> bool {

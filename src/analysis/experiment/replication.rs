@@ -111,7 +111,8 @@ pub struct ReplicatedJobSet {
 /// The admission of a JobSet by Kueue.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct ReplicatedAdmission {
-    /// Seconds from the creation to the first reservation of quota; `None` if there was none.
+    /// Seconds from the creation until the JobSet first has quota and all its AdmissionChecks are ready; `None` if that
+    /// never happens.
     pub first_wait_s: Option<f64>,
     /// Seconds without quota over the whole life of the JobSet.
     pub total_wait_s: f64,

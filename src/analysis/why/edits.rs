@@ -360,9 +360,11 @@ pub fn predecessor(facts: &RunFacts) -> EditSettings {
                 .any(|r| r.exits() && r.replicated_job.as_deref().is_none_or(|n| n == on.name));
             if !ends {
                 let rules = facts.scenario.containers.iter().filter(|r| r.from_command.is_none()).count();
+                let own = facts.jobset().filter(|_| facts.scenario.jobsets.len() > 1);
+                let own = own.map_or(String::new(), |jobset| format!("jobSet: {}, ", jobset.name));
                 all.push(vec![set(
                     format!("containers.{rules}"),
-                    format!("{{replicatedJob: {}, runFor: 1m}}", on.name),
+                    format!("{{{own}replicatedJob: {}, runFor: 1m}}", on.name),
                 )]);
             }
         }
@@ -409,6 +411,18 @@ pub fn resumption_action(facts: &RunFacts) -> EditSettings {
     };
     let value = format!("{{at: {}, resumeJobSet: {{name: {}}}}}", resumption_time(since), jobset.name);
     single(format!("faults.{}", facts.in_file), value)
+}
+
+/// Ends scripted failures of image pulls after a minute.
+pub fn image_pulls(facts: &RunFacts) -> EditSettings {
+    let end = Duration::from_secs(60);
+    let faults = facts.scenario.faults.iter().take(facts.in_file).enumerate();
+    let failing = faults.filter(|(_, fault)| match &fault.action {
+        FaultAction::FailImagePulls(failure) => failure.lasts.is_none_or(|lasts| lasts > end),
+        _ => false,
+    });
+    let concerned = facts.blocked || facts.waits_for(TicketWait::ContainerStart);
+    failing.filter(|_| concerned).map(|(i, _)| vec![set(format!("faults.{i}.failImagePulls.for"), "1m")]).collect()
 }
 
 /// Makes the controllers of AdmissionChecks that are not simulated report after 30 s.

@@ -96,6 +96,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "spare nodes", settings: edits_cluster::spares },
     TuningLever { name: "spare node in each domain", settings: edits_cluster::spares_in_domains },
     TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
+    TuningLever { name: "earlier end of failing image pulls", settings: edits::image_pulls },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },

@@ -51,7 +51,7 @@ impl FleetSpec {
     pub fn checkpoint_contradictions(&self) -> Vec<String> {
         match self.training.progress {
             ProgressSpec::Checkpoints { every, blocking } => {
-                checkpoint_contradictions("training.checkpoint", (every, blocking), self.work())
+                checkpoint_contradictions("training.checkpoint", (every, blocking), self.work(), self.stop_at)
             }
             ProgressSpec::Kept | ProgressSpec::FromScratch => Vec::new(),
         }

@@ -13,7 +13,8 @@ use super::pod::TaintSpec;
 use super::request::UserRequest;
 use super::timing::TimingSpec;
 use super::training::{
-    CheckpointSchedule, TrainingJob, checkpoint_contradictions, trace_contradiction, work_contradiction,
+    CheckpointSchedule, TrainingJob, checkpoint_contradictions, step_contradictions, trace_contradiction,
+    work_contradiction,
 };
 use serde_json::Value;
 use sim_base::random::Distribution;
@@ -298,6 +299,7 @@ impl ScenarioSpec {
     pub fn contradictions(&self) -> Vec<String> {
         let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));
         let mut all: Vec<String> = work.chain(self.checkpoint_contradictions()).collect();
+        all.extend(self.training.iter().flat_map(|job| step_contradictions(job, self.stop.at)));
         all.extend(self.fault_processes.iter().filter_map(|process| {
             let ArrivalProcess::Trace(faults) = &process.arrivals else {
                 return None;
@@ -328,7 +330,8 @@ impl ScenarioSpec {
                     i if i == durable => "training.checkpoint".to_owned(),
                     i => format!("training.checkpoint.tiers[{i}]"),
                 };
-                all.extend(checkpoint_contradictions(&path, (checkpoint.every, checkpoint.blocking), job.work));
+                let times = (checkpoint.every, checkpoint.blocking);
+                all.extend(checkpoint_contradictions(&path, times, job.work, self.stop.at));
             }
         }
         all

@@ -179,10 +179,10 @@ impl TrainingJob {
     }
 }
 
-/// Returns the contradictions of a checkpoint interval with its blocking time and with the work of the job. `path` is
-/// the path of the checkpoint in the input file.
+/// Returns the contradictions of a checkpoint interval with its blocking time, with the work of the job, and with the
+/// time limit of the run. `path` is the path of the checkpoint in the input file.
 pub(super) fn checkpoint_contradictions(
-    path: &str, (every, blocking): (Duration, Duration), work: Option<Duration>,
+    path: &str, (every, blocking): (Duration, Duration), work: Option<Duration>, stop: Duration,
 ) -> Vec<String> {
     let mut all = Vec::new();
     if blocking > Duration::ZERO && blocking >= every {
@@ -193,6 +193,27 @@ pub(super) fn checkpoint_contradictions(
     if let Some(work) = work.filter(|work| every > *work) {
         all.push(format!(
             "{path}.every {every} is longer than training.work {work}: no checkpoint precedes the end of the work"
+        ));
+    } else if every > stop {
+        all.push(format!("{path}.every {every} is longer than stop.at {stop}: no checkpoint is written"));
+    }
+    all
+}
+
+/// Returns the contradictions of the time of a step with the work of the job and with the time limit of the run, and of
+/// a start of the job that does not end before the time limit.
+pub(super) fn step_contradictions(job: &TrainingJob, stop: Duration) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some((step, work)) = job.step.zip(job.work).filter(|(step, work)| step > work) {
+        all.push(format!("training.step {step} is longer than training.work {work}: the work is extended to one step"));
+    }
+    if let Some(step) = job.step.filter(|step| *step > stop) {
+        all.push(format!("training.step {step} is longer than stop.at {stop}: no step can end"));
+    }
+    let start = Duration::from_seconds_f64(job.initialization.mean_s() + job.compile.mean_s());
+    if start > stop {
+        all.push(format!(
+            "training.initialization and training.compile take {start}, longer than stop.at {stop}: no step can begin"
         ));
     }
     all

@@ -50,6 +50,12 @@ impl Diagnosis<'_, '_> {
             let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
             return Some(if may_come { self.with_run_end(why) } else { why });
         }
+        let is_ending = store.pods.is_terminal(pod) || store.pods.has(pod, flag::DELETING);
+        if let Some(image) = self.components.kubelet.unpulled_image(self.ctx, pod).filter(|_| !silent && !is_ending) {
+            return Some(self.with_run_end(format!(
+                "pod {name} cannot start: its image {image} cannot be pulled (ErrImagePull, ImagePullBackOff)"
+            )));
+        }
         (silent && !store.pods.is_terminal(pod)).then(|| {
             let node = names.node(node);
             format!("pod {name} is on node {node}, which does not answer")

@@ -190,6 +190,6 @@ fn wait_kind(view: &JobSyncView<'_>, after: Duration) -> TicketWait {
     if left > Duration::ZERO && left.max(SYNC_JOB_BATCH_PERIOD) == after {
         TicketWait::PodFailureBackoff
     } else {
-        TicketWait::Deadline
+        TicketWait::ActiveDeadline
     }
 }

@@ -100,7 +100,7 @@ impl JobSetManager {
             let row = self.row(jobset);
             (row.errors, row.failure) = (0, String::new());
             if let Some(after) = self.pass.plan.requeue_after {
-                self.enqueue_after(ctx, jobset, after, TicketWait::Deadline);
+                self.enqueue_after(ctx, jobset, after, TicketWait::Ttl);
             }
         }
         if self.pass.dirty {

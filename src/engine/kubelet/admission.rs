@@ -1,12 +1,13 @@
-//! The kubelet's admission of pods (`pkg/kubelet/lifecycle/predicate.go`, `AdmissionCheck` of
-//! `pkg/scheduler/eventhandlers.go`): resources, node affinity, ports of the node, and NoExecute taints.
+//! The kubelet's admission of pods: devices (`pkg/kubelet/cm/devicemanager/manager.go`), then resources, node affinity,
+//! ports of the node, and NoExecute taints (`pkg/kubelet/lifecycle/predicate.go`, `AdmissionCheck` of
+//! `pkg/scheduler/eventhandlers.go`). `kubelet.go` adds the handler of devices before that of the predicates.
 
 use super::{ADMITTED, KubeletState};
 use crate::ctx::EngineContext;
 use crate::event::StatusWrite;
 use crate::pod_views::PodViews;
 use crate::record::ObjectRef;
-use sim_api::spec::TaintEffect;
+use sim_api::spec::{PodSpec, TaintEffect};
 use sim_base::{NodeId, PodId};
 use sim_policy::placement::NodeChoice;
 use sim_scheduler::SchedulerConfiguration;
@@ -15,6 +16,11 @@ use sim_scheduler::plugin::Plugin;
 use sim_scheduler::profile::DEFAULT_SCHEDULER;
 use sim_scheduler::resources::ResourceColumns;
 use std::collections::BTreeSet;
+
+/// Beginning of the status message of a refused pod, which its Event lacks (`rejectPod` in `kubelet.go`).
+const REJECTED: &str = "Pod was rejected: ";
+/// Amounts are counted in thousandths.
+const MILLI: i64 = 1000;
 
 /// Reason and message of the status of a refused pod.
 #[derive(Clone)]
@@ -27,12 +33,54 @@ impl AdmissionRefusal {
     fn predicate(reason: &str, message: &str) -> Option<AdmissionRefusal> {
         Some(AdmissionRefusal {
             reason: reason.to_owned(),
-            message: format!("Pod was rejected: Predicate {reason} failed: {message}"),
+            message: format!("{REJECTED}Predicate {reason} failed: {message}"),
         })
+    }
+
+    /// The refusal of the handler that allocates devices (`pkg/kubelet/cm/admission/errors.go`).
+    fn allocation(error: &str) -> AdmissionRefusal {
+        AdmissionRefusal {
+            reason: "UnexpectedAdmissionError".to_owned(),
+            message: format!("{REJECTED}Allocate failed due to {error}, which is unexpected"),
+        }
     }
 
     pub(super) fn texts(&self) -> (&str, &str) {
         (&self.reason, &self.message)
+    }
+}
+
+/// A resource of which the admitted pods of a node leave too little, in thousandths.
+struct MissingResource<'c> {
+    name: &'c str,
+    requested: i64,
+    used: i64,
+    capacity: i64,
+}
+
+impl MissingResource<'_> {
+    /// Returns true for the resource of a device plugin, which every extended resource of a node is assumed to be.
+    fn is_device(&self) -> bool {
+        self.name.contains('/') && !self.name.contains("kubernetes.io/")
+    }
+
+    /// Returns the position of the first container whose devices cannot be allocated, with the amounts that it needs
+    /// and that are free (`devicesToAllocate`). Devices of an init container that has ended are used again.
+    fn failing_container(&self, spec: &PodSpec) -> Option<(usize, i64, i64)> {
+        let (mut free, mut reusable) = ((self.capacity - self.used).max(0), 0);
+        let init = spec.init_containers.iter().map(|container| (container, !container.is_sidecar()));
+        let all = init.chain(spec.containers.iter().map(|container| (container, false)));
+        for (position, (container, ends)) in all.enumerate() {
+            let requested = container.requests.get(self.name).copied().unwrap_or(0);
+            let reused = requested.min(reusable);
+            let needed = requested - reused;
+            if needed > free {
+                return Some((position, needed, free));
+            }
+            free -= needed;
+            reusable = if ends { reusable + needed } else { reusable - reused };
+        }
+        None
     }
 }
 
@@ -101,8 +149,8 @@ impl KubeletState {
         others.any(|other| ports(other).iter().any(|used| needed.iter().any(|port| used.conflicts_with(port))))
     }
 
-    /// Returns the first resource of which the admitted pods of the node leave too little. An extended resource that
-    /// the node does not have is not checked.
+    /// Returns the refusal of a pod for which the admitted pods of the node leave too few devices or, if it gets its
+    /// devices, too little of another resource. An extended resource that the node does not have is not checked.
     fn missing_resource(&self, ctx: &EngineContext<'_>, pod: PodId, node: NodeId) -> Option<AdmissionRefusal> {
         let store = &*ctx.store;
         let cluster = &store.nodes.cluster;
@@ -112,29 +160,42 @@ impl KubeletState {
             let requests = others.flat_map(|other| store.template(other).facts.requests.iter());
             requests.filter(|(of, _)| *of == column).map(|(_, milli)| milli).sum()
         };
-        let missing = store.template(pod).facts.requests.iter().find_map(|&(column, milli)| {
+        let missing = store.template(pod).facts.requests.iter().filter_map(|&(column, requested)| {
+            let name = cluster.resources[column as usize].as_str();
             let capacity = cluster.allocatable[node.ix() * columns + column as usize];
-            let is_absent = cluster.resources[column as usize].contains('/') && capacity == 0;
-            let used = if milli > 0 && !is_absent { used_of(column) } else { 0 };
-            (milli > 0 && !is_absent && used + milli > capacity).then_some((column, milli, used, capacity))
+            let is_absent = name.contains('/') && capacity == 0;
+            let used = if requested > 0 && !is_absent { used_of(column) } else { 0 };
+            let is_missing = requested > 0 && !is_absent && used + requested > capacity;
+            is_missing.then_some(MissingResource { name, requested, used, capacity })
         });
-        let (column, milli, used, capacity) = missing?;
-        let name = cluster.resources[column as usize].as_str();
+        let missing: Vec<MissingResource<'_>> = missing.collect();
+        let devices = missing.iter().filter(|resource| resource.is_device());
+        let failing = devices.filter_map(|device| Some((device.failing_container(store.pod_spec(pod))?, device)));
+        if let Some(((_, needed, free), device)) = failing.min_by_key(|((position, ..), _)| *position) {
+            return Some(AdmissionRefusal::allocation(&format!(
+                "requested number of devices unavailable for {}. Requested: {}, Available: {}",
+                device.name,
+                needed / MILLI,
+                free / MILLI
+            )));
+        }
+        let MissingResource { name, requested, used, capacity } = missing.first()?;
         // CPU is counted in thousandths.
-        let unit = if name == "cpu" { 1 } else { 1000 };
-        let (requested, used, capacity) = (milli / unit, used / unit, capacity / unit);
+        let unit = if *name == "cpu" { 1 } else { MILLI };
+        let (requested, used, capacity) = (requested / unit, used / unit, capacity / unit);
         Some(AdmissionRefusal {
             reason: format!("OutOf{name}"),
             message: format!(
-                "Pod was rejected: Node didn't have enough resource: {name}, requested: {requested}, used: {used}, \
-                 capacity: {capacity}"
+                "{REJECTED}Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: \
+                 {capacity}"
             ),
         })
     }
 
     /// Writes the phase Failed of a pod that is not admitted.
     pub(super) fn refuse_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, refusal: AdmissionRefusal) {
-        ctx.emit_kube_event(ObjectRef::Pod(pod), true, &refusal.reason, &refusal.message);
+        let message = refusal.message.trim_start_matches(REJECTED);
+        ctx.emit_kube_event(ObjectRef::Pod(pod), true, &refusal.reason, message);
         self.refusals.insert(pod, refusal);
         self.write_status(ctx, pod, StatusWrite::Refused);
     }

@@ -32,12 +32,20 @@ impl KubeletState {
         })
     }
 
+    /// Returns the image of the pod's container that waits with ErrImagePull or ImagePullBackOff.
+    pub fn unpulled_image<'c>(&self, ctx: &'c EngineContext<'_>, pod: PodId) -> Option<&'c str> {
+        let position = usize::from(self.pods.get(pod.ix())?.unpulled).checked_sub(1)?;
+        let spec = ctx.store.pod_spec(pod);
+        spec.init_containers.iter().chain(&spec.containers).nth(position).map(|container| container.image.as_str())
+    }
+
     /// The pull has failed: the start continues with the container after the back-off, which begins at 10 s and
     /// doubles up to 300 s.
     pub(super) fn retry_pull(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
         let from = usize::from(row.pull_failed) - 1;
         row.pull_level = row.pull_level.saturating_add(1);
+        row.unpulled = row.pull_failed;
         let over = ctx.now + crash_back_off(row.pull_level);
         // A worker whose sync failed looks again after its own period, then when the back-off is over.
         let mut looks = self.next_look(ctx, pod, (ctx.now, WORKER_BACK_OFF), 0);

@@ -93,6 +93,8 @@ struct ContainerLifetime {
     pull_failed: u8,
     /// Number of failed pulls of this image.
     pull_level: u8,
+    /// Number, from 1, of the container whose latest image pull has failed; 0 after a successful one.
+    unpulled: u8,
     crash: CrashBackOff,
     /// Number of the container lifetime in this row; increases with every object and every restart. Events carry it.
     epoch: u32,
@@ -126,6 +128,7 @@ impl ContainerLifetime {
             init_done: 0,
             pull_failed: 0,
             pull_level: 0,
+            unpulled: 0,
             crash: CrashBackOff::NONE,
             epoch,
             lifetime: 0,

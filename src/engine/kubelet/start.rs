@@ -98,6 +98,7 @@ impl KubeletState {
         if self.pods[pod.ix()].pull_failed > 0 {
             return self.retry_pull(ctx, pod);
         }
+        self.pods[pod.ix()].unpulled = 0;
         self.count_restart(pod);
         if let Some(failure) = self.failing_init(ctx, pod) {
             return self.fail_init(ctx, pod, failure);

@@ -34,7 +34,8 @@ impl KueueController {
             let draw = UniformDraw { purpose, entity, occurrence, substream: 0 };
             let after = ctx.draws.sample_once(draw, &outcome.after);
             row.check_reports.insert(check, ctx.now + after);
-            ctx.schedule_after(after, TicketWait::Deadline, about, SimulationEvent::KueueCheckDue { jobset, check });
+            let due = SimulationEvent::KueueCheckDue { jobset, check };
+            ctx.schedule_after(after, TicketWait::AdmissionCheck, about, due);
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::KueueController;
 use super::nodes::placed_requests;
-use super::workloads::differs_in_pending_text;
+use super::workloads::{differs_in_pending_text, ticket_wait};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
@@ -15,7 +15,7 @@ use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{JobSet, ScenarioSpec};
 use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, JobSetId, SimTime, TextId};
-use sim_kueue::control::{JobView, Patch, PatchKind, reconcile_job};
+use sim_kueue::control::{JobView, Patch, PatchKind, WorkloadTimer, reconcile_job};
 use sim_kueue::workload::{Condition, ConditionType, Workload, WorkloadKey};
 use sim_policy::topology::HeldOnNode;
 use std::sync::Arc;
@@ -237,14 +237,16 @@ impl KueueController {
         }
     }
 
-    fn set_existing_timer(&mut self, ctx: &mut EngineContext<'_>, index: usize, after: Option<Duration>) {
-        let due = after.map(|after| ctx.now + after);
+    fn set_existing_timer(
+        &mut self, ctx: &mut EngineContext<'_>, index: usize, after: Option<(Duration, WorkloadTimer)>,
+    ) {
+        let due = after.map(|(after, _)| ctx.now + after);
         let row = &mut self.existing.rows[index];
         if std::mem::replace(&mut row.due, due) != due
-            && let Some(after) = after
+            && let Some((after, timer)) = after
         {
             let event = SimulationEvent::KueueExistingDue(index as u32);
-            ctx.schedule_after(after, TicketWait::Deadline, TicketSubject::Nothing, event);
+            ctx.schedule_after(after, ticket_wait(timer), TicketSubject::Nothing, event);
         }
     }
 

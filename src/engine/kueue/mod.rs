@@ -224,7 +224,7 @@ impl KueueController {
         if let Some((due, reorders)) = due {
             let after = due.since(ctx.now);
             let sample = SimulationEvent::KueueUsageSample { reorders };
-            ctx.schedule_after(after, TicketWait::Deadline, TicketSubject::Nothing, sample);
+            ctx.schedule_after(after, TicketWait::UsageSample, TicketSubject::Nothing, sample);
         }
     }
 

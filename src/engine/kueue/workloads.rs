@@ -8,6 +8,7 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_base::{Duration, JobSetId, SimTime};
+use sim_kueue::control::WorkloadTimer;
 use sim_kueue::workload::{ConditionType, Workload};
 
 impl KueueController {
@@ -69,16 +70,16 @@ impl KueueController {
         ctx.request(request, SimulationEvent::KueueAnswered { jobset, reconciler: KueueReconciler::Workloads });
     }
 
-    fn set_timer(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, after: Option<Duration>) {
-        let due = after.map(|after| ctx.now + after);
+    fn set_timer(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, after: Option<(Duration, WorkloadTimer)>) {
+        let due = after.map(|(after, _)| ctx.now + after);
         let row = &mut self.rows[jobset.ix()];
         if row.due == due {
             return;
         }
         row.due = due;
-        if let Some(after) = after {
+        if let Some((after, timer)) = after {
             let about = TicketSubject::JobSet(jobset);
-            ctx.schedule_after(after, TicketWait::Deadline, about, SimulationEvent::KueueWorkloadDue(jobset));
+            ctx.schedule_after(after, ticket_wait(timer), about, SimulationEvent::KueueWorkloadDue(jobset));
         }
     }
 
@@ -98,6 +99,15 @@ impl KueueController {
         }
         self.rows[jobset.ix()].written.1 = ctx.store.jobsets[jobset.ix()].workload_version;
         self.reconcile_workload(ctx, jobset);
+    }
+}
+
+/// Returns the kind of wait until a Workload is looked at again.
+pub(super) fn ticket_wait(timer: WorkloadTimer) -> TicketWait {
+    match timer {
+        WorkloadTimer::Requeue => TicketWait::RequeueBackoff,
+        WorkloadTimer::PodsReady => TicketWait::PodsReadyTimeout,
+        WorkloadTimer::Execution => TicketWait::MaxExecutionTime,
     }
 }
 

@@ -65,8 +65,10 @@ pub enum TicketWait {
     ErrorBackoff,
     /// kubernetes.md 1.5: the Job controller's delay before it replaces failed pods.
     PodFailureBackoff,
-    /// activeDeadlineSeconds, ttlSecondsAfterFinished and other durations of a spec.
-    Deadline,
+    /// activeDeadlineSeconds of a Job.
+    ActiveDeadline,
+    /// ttlSecondsAfterFinished of a JobSet or Job.
+    Ttl,
     /// kubernetes.md 2.1: the scheduler's back-off for a pod that fitted no node.
     SchedulerBackoff,
     /// The unschedulable queue: no node fits until something changes.
@@ -111,6 +113,24 @@ pub enum TicketWait {
     Restart,
     /// Optical switches connect the cubes of a TPU slice again.
     SliceFormation,
+    /// Time until a hang of a training process is detected.
+    HangDetection,
+    /// Time until it is discovered that a training job computes wrong results.
+    CorruptionDetection,
+    /// Time that a training process waits for the other ones, `rendezvousTimeout`.
+    RendezvousTimeout,
+    /// Time that a training job waits for more slices, `lastCall`.
+    LastCall,
+    /// Time until the controller of an AdmissionCheck reports.
+    AdmissionCheck,
+    /// Kueue's time limit until the pods of an admitted Workload are ready, `waitForPodsReady`.
+    PodsReadyTimeout,
+    /// Kueue's back-off before an evicted Workload is queued again.
+    RequeueBackoff,
+    /// Kueue's time limit of an admitted Workload, `max-exec-time-seconds`.
+    MaxExecutionTime,
+    /// Next sample of the usage that orders Kueue's queues.
+    UsageSample,
 }
 
 impl TicketWait {

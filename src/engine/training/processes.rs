@@ -85,7 +85,7 @@ impl TrainingState {
         }
         if let Some(timeout) = ctx.scenario.training[at].rendezvous_timeout {
             let over = SimulationEvent::RendezvousTimedOut { pod, nth };
-            ctx.schedule_after(timeout, TicketWait::Deadline, TicketSubject::Pod(pod), over);
+            ctx.schedule_after(timeout, TicketWait::RendezvousTimeout, TicketSubject::Pod(pod), over);
         }
     }
 

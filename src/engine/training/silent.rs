@@ -66,7 +66,7 @@ impl TrainingState {
         }
         if let Some(result) = result {
             let found_out = SimulationEvent::HangDetected { pod, nth, exit_code };
-            ctx.schedule_after(result, TicketWait::Deadline, TicketSubject::Pod(pod), found_out);
+            ctx.schedule_after(result, TicketWait::HangDetection, TicketSubject::Pod(pod), found_out);
         }
         self.stop_if_hung(ctx, at);
     }
@@ -137,7 +137,7 @@ impl TrainingState {
         });
         let (jobset, nth) = (job.jobset, job.corruptions);
         let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
-        ctx.schedule_after(found, TicketWait::Deadline, TicketSubject::JobSet(jobset), found_out);
+        ctx.schedule_after(found, TicketWait::CorruptionDetection, TicketSubject::JobSet(jobset), found_out);
     }
 
     /// A job that resumes from uncorrupted progress is correct again, unless the faulty process still computes.

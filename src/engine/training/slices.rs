@@ -182,7 +182,7 @@ impl TrainingState {
             slices.last_call = Some(slices.last_call_count);
             let (jobset, nth) = (job.jobset, slices.last_call_count);
             let over = SimulationEvent::LastCallExpired { jobset, nth };
-            ctx.schedule_after(spec.last_call, TicketWait::Deadline, TicketSubject::JobSet(jobset), over);
+            ctx.schedule_after(spec.last_call, TicketWait::LastCall, TicketSubject::JobSet(jobset), over);
         }
     }
 

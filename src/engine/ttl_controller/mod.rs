@@ -50,7 +50,7 @@ impl TtlController {
         let lag = ctx.watch_lag(StoreWatcher::TtlController, about, version);
         let seen = ctx.add_wait(ctx.mark(), lag, TicketWait::Watch, about);
         let left = expiry(finished, ttl).since(seen.at);
-        let over = ctx.add_wait(seen, left, TicketWait::Deadline, about);
+        let over = ctx.add_wait(seen, left, TicketWait::Ttl, about);
         ctx.schedule(over, SimulationEvent::JobTtlExpired { job, incarnation });
     }
 

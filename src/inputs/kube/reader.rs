@@ -40,6 +40,8 @@ pub struct ManifestSet {
     pub unmodelled: Vec<(String, usize)>,
     /// Texts with objects of Kueue.
     pub kueue: Vec<SourceText>,
+    /// Names by which overrides address the JobSets.
+    pub addressed: BTreeSet<String>,
     /// Position of the first object that is not a JobSet.
     pub other: Option<Diagnostic>,
 }
@@ -86,6 +88,7 @@ impl ManifestSet {
             merged.not_tried.extend(manifests.not_tried);
             merged.companions.extend(manifests.companions);
             merged.service_accounts.extend(manifests.service_accounts);
+            merged.addressed.extend(manifests.addressed);
             for source in manifests.kueue {
                 if !merged.kueue.contains(&source) {
                     merged.kueue.push(source);
@@ -249,11 +252,12 @@ impl ManifestReader<'_> {
             }
             return;
         }
-        let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str).map(str::to_owned);
+        let name = path::addressed_name(&node, self.report.overrides, self.sets);
         if let Err(errors) = path::apply_sets_to(&mut node, name.as_deref(), self.report.overrides, self.sets) {
             self.report.found.extend(errors.0);
             return;
         }
+        self.found.addressed.extend(name);
         if let Some(kind) = node.get("kind").filter(|k| k.as_str() != Some("JobSet")) {
             let error = self.report.error(kind.at, "an override must not change the kind of a JobSet");
             error.legal("JobSet");

@@ -31,8 +31,7 @@ pub fn read_among(
 /// Reads all texts after applying `path=value` overrides to each JobSet.
 pub fn read_sources(sources: &[SourceText], sets: &[(String, String)]) -> Result<ManifestSet, Diagnostics> {
     let manifests = read_all((sources, &[]), SETS, sets)?;
-    let names: Vec<&str> = manifests.jobsets.iter().map(|(jobset, _)| jobset.name.as_str()).collect();
-    let unknown = path::unknown_jobsets(SETS, sets, &names);
+    let unknown = path::unknown_jobsets(SETS, sets, manifests.addressed.iter().map(String::as_str));
     if unknown.is_empty() { Ok(manifests) } else { Err(Diagnostics(unknown)) }
 }
 

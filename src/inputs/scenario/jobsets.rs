@@ -53,9 +53,9 @@ pub fn load(
     loaded.unmodelled = merged.unmodelled;
     loaded.written = merged.written;
     check_together(&loaded.jobsets, &loaded.written, report);
-    let names: Vec<&str> = loaded.jobsets.iter().map(|s| s.jobset.name.as_str()).collect();
     if report.is_readable() {
-        report.found.extend(path::unknown_jobsets(kube::SETS, of_all, &names));
+        let names = merged.addressed.iter().map(String::as_str);
+        report.found.extend(path::unknown_jobsets(kube::SETS, of_all, names));
     }
     loaded
 }

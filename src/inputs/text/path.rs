@@ -93,8 +93,24 @@ pub fn of_one_jobset(path: &str) -> Option<(&str, &str)> {
     path.strip_prefix(ONE_JOBSET)?.split_once('.')
 }
 
+/// Returns the name by which override paths address a JobSet: its name after the overrides of all JobSets. Overrides
+/// that cannot be applied have no effect on it.
+pub fn addressed_name(node: &YamlNode, source: &SourceText, sets: &[PathSetting]) -> Option<String> {
+    let name = |node: &YamlNode| node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str).map(str::to_owned);
+    let may_rename = |(path, _): &PathSetting| path.split(['.', '[']).next() == Some("metadata");
+    if !sets.iter().any(may_rename) {
+        return name(node);
+    }
+    let mut renamed = node.clone();
+    _ = apply_sets_to(&mut renamed, None, source, sets);
+    name(&renamed)
+}
+
 /// Returns an error for each override of a JobSet that does not exist. `sets_name` names the overrides in errors.
-pub fn unknown_jobsets(sets_name: &str, sets: &[PathSetting], names: &[&str]) -> Vec<Diagnostic> {
+pub fn unknown_jobsets<'n>(
+    sets_name: &str, sets: &[PathSetting], names: impl Iterator<Item = &'n str>,
+) -> Vec<Diagnostic> {
+    let names: Vec<&str> = names.collect();
     let source = overrides_source(sets_name, sets);
     let mut found = Vec::new();
     let mut line = 1;

@@ -14,4 +14,4 @@ pub use cache::{Cache, QueueUsage};
 pub use job::{JobPlan, JobView, reconcile_job};
 pub use manager::{Manager, REQUEUE_DELAY};
 pub use patch::{Patch, PatchKind};
-pub use workload::{QueueView, Reconciled, reconcile_workload};
+pub use workload::{QueueView, Reconciled, WorkloadTimer, reconcile_workload};

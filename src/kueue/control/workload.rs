@@ -36,8 +36,19 @@ pub struct QueueView<'a> {
 pub struct Reconciled {
     /// New state of the Workload. The caller then repeats the pass.
     pub workload: Option<Workload>,
-    /// Time after which the Workload must be looked at again.
-    pub after: Option<Duration>,
+    /// Time after which the Workload must be looked at again, and the reason.
+    pub after: Option<(Duration, WorkloadTimer)>,
+}
+
+/// What a Workload waits for until it is looked at again.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum WorkloadTimer {
+    /// The end of the back-off after an eviction.
+    Requeue,
+    /// The time limit until its pods are ready.
+    PodsReady,
+    /// Its maximum execution time.
+    Execution,
 }
 
 /// Runs one pass.
@@ -92,7 +103,7 @@ impl Pass<'_> {
         let requeue_at = self.workload.status.requeue.and_then(|requeue| requeue.at);
         if let Some(at) = requeue_at {
             if at > self.now {
-                return Some(Reconciled { workload: None, after: Some(at.since(self.now)) });
+                return Some(Reconciled { workload: None, after: Some((at.since(self.now), WorkloadTimer::Requeue)) });
             }
             if !self.workload.has_reservation() {
                 return self.change(|w| {
@@ -280,7 +291,9 @@ impl Pass<'_> {
             });
             return deactivated.unwrap_or_default();
         }
-        let after = [ready.map(|(_, left)| left), execution].into_iter().flatten().min();
+        let ready = ready.map(|(_, left)| (left, WorkloadTimer::PodsReady));
+        let execution = execution.map(|left| (left, WorkloadTimer::Execution));
+        let after = [ready, execution].into_iter().flatten().min_by_key(|(left, _)| *left);
         Reconciled { workload: None, after }
     }
 

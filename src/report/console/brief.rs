@@ -194,11 +194,15 @@ fn restart_line(run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &Wa
 fn push_caveats(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle) {
     let (blocked, unfinished) = run.outcome.blocked_and_unfinished();
     let suspended = run.suspended();
+    let contradictions = run.scenario.contradictions();
+    let (contradictions, warnings): (Vec<String>, Vec<String>) =
+        run.outcome.warnings.iter().cloned().partition(|warning| contradictions.contains(warning));
     for (rank, title, noun, sentences) in [
         (Rank::Main, "Permanently blocked", "object", &blocked),
         (Rank::Support, "Not ready at the end", "object", &unfinished),
         (Rank::Main, "Suspended at the end", "JobSet", &suspended),
-        (Rank::Support, "Warnings", "warning", &run.outcome.warnings),
+        (Rank::Main, "Contradictions of the inputs", "contradiction", &contradictions),
+        (Rank::Support, "Warnings", "warning", &warnings),
     ] {
         page.push(sentence_list(rank, title, sentences, style).noun(noun));
     }

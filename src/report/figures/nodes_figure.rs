@@ -112,7 +112,8 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let pictures = (of_film * FRAMES_PER_S).ceil().max(1.0) as usize;
     let complete = of_film + REST_S;
     let origin = format::common_origin(takes.iter().map(|take| format::origin(&take.run, take.restart)));
-    let title = format!("From the {origin} until every pod is ready again");
+    let end = format::common_end(takes.iter().map(|take| take.restart.ending));
+    let title = format!("From the {origin} {end}");
     let subtitle = format!("played at {speed:.1} times the simulated speed, in a loop");
     let subtitle = takes.iter().fold(subtitle, |text, take| take.run.with_failures(&text));
     let top = heading(&mut scene, &title, &subtitle) + 74;

@@ -4,8 +4,8 @@ use crate::draw::colors::phase_color;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_color_on, text_width};
 use crate::draw::time_axis::{round_times, time_label};
-use sim_analysis::format::seconds;
-use sim_analysis::metrics::{Phase, RestartMetrics};
+use sim_analysis::format::{self, seconds};
+use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
 use sim_base::{Duration, SimTime};
 
 /// Draws one horizontal stacked bar per restart on a common time axis.
@@ -26,7 +26,7 @@ pub fn restart_bars(
     let end = scene.height as i32 - footer_height(lines, w);
     let bottom = end - MARGIN - 2 * normal;
     let longest = bars.iter().map(|b| b.1.total().seconds()).fold(0.0, f64::max);
-    let totals = bars.iter().map(|b| text_width(&seconds(b.1.total()), normal + 6));
+    let totals = bars.iter().map(|b| text_width(&total_text(&b.1), normal + 6));
     let right = w - MARGIN - totals.max().unwrap_or(0) - 12;
     let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
     let (unit, ticks) = round_times(0.0, longest, 7);
@@ -35,13 +35,23 @@ pub fn restart_bars(
         scene.text((x(t), bottom + normal), normal, TextAnchor::Middle, MUTED_COLOR, &time_label(t, unit));
     }
     scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, MUTED_COLOR);
-    let axis = format!("{} until every pod is ready again", unit.plural());
+    let until = format::common_end(bars.iter().map(|(_, restart)| restart.ending));
+    let axis = format!("{} {until}", unit.plural());
     scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, &axis);
     draw_footer(&mut scene, lines);
     for (i, (label, restart)) in bars.iter().enumerate() {
         bar(&mut scene, label, restart, top + i as i32 * slot, slot, normal, &x);
     }
     scene
+}
+
+/// Returns the duration of a restart, with its end if that is not the readiness of all pods.
+fn total_text(r: &RestartMetrics) -> String {
+    match r.ending {
+        RestartOutcome::Ready => seconds(r.total()),
+        RestartOutcome::JobSetEnded => format!("{} (JobSet ended)", seconds(r.total())),
+        RestartOutcome::Unfinished => format!("{} (unfinished)", seconds(r.total())),
+    }
 }
 
 /// Smallest and largest height of a bar, and the space below the last line of a slot.
@@ -113,7 +123,7 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
     }
     draw_span_durations(scene, r, bar_top + height / 2, size, x);
     let end = x(r.total().seconds()) + 12;
-    let total = seconds(r.total());
+    let total = total_text(r);
     scene.boxed_text((end, bar_top + height / 2), size + 6, TEXT_COLOR, &total);
     let width = scene.width as i32 - 2 * MARGIN;
     for (i, line) in (0..).zip(&lines) {

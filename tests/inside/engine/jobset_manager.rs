@@ -31,11 +31,11 @@ fn the_earliest_of_several_timers_rings_and_reports_the_newest_reason() {
     let mut timer = RowTimer::default();
     assert!(timer.set(SimTime(100), mark(1), TicketWait::ErrorBackoff));
     assert!(!timer.set(SimTime(300), mark(2), TicketWait::ErrorBackoff), "later");
-    assert!(timer.set(SimTime(50), mark(3), TicketWait::Deadline), "earlier");
+    assert!(timer.set(SimTime(50), mark(3), TicketWait::Ttl), "earlier");
     let rung = timer.fire(SimTime(50)).map(|(m, w)| (m.at, w));
-    assert_eq!(rung, Some((SimTime(3), TicketWait::Deadline)));
+    assert_eq!(rung, Some((SimTime(3), TicketWait::Ttl)));
     assert!(timer.fire(SimTime(100)).is_none(), "replaced by an earlier time");
-    assert!(timer.set(SimTime(200), mark(4), TicketWait::Deadline), "no timer is set");
+    assert!(timer.set(SimTime(200), mark(4), TicketWait::Ttl), "no timer is set");
 }
 
 #[test]

@@ -335,6 +335,12 @@ fn contradicting_inputs_are_named() {
             &["training.work=20m", "training.checkpoint.every=1h"],
             "training.checkpoint.every 1h is longer than training.work 20m",
         ),
+        (
+            &["training.step=100h", "stop.at=150h"],
+            "training.step 100h is longer than training.work 48h: the work is extended to one step",
+        ),
+        (&["training.step=10h", "stop.at=9h"], "training.step 10h is longer than stop.at 9h: no step can end"),
+        (&["training.compile=10h", "stop.at=9h"], "training.initialization and training.compile take "),
     ] {
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
         let (out, _) = run(&[&["run", TRAINING, "--format", "json", "--quiet"], &sets[..]].concat(), 0);

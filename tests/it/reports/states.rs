@@ -28,6 +28,25 @@ fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+#[test]
+fn a_bar_of_an_unfinished_restart_is_named_as_such() {
+    let dir = scratch("plot-unfinished");
+    let drawn = |scenarios: &[&str], more: &[&str]| {
+        let file = dir.join("bars.svg");
+        let file = file.to_str().unwrap();
+        run_ok(&[&["plot", "restarts"], scenarios, &["--size", "1600x900", "--out", file], more].concat());
+        fs::read_to_string(file).unwrap()
+    };
+    let (open, ready) = ("scenarios/first-steps.yaml", "scenarios/in-place-main-container.yaml");
+    let cut: &[&str] = &["--set", "stop.at=125s"];
+    let end = "to the end of the run (restart unfinished)";
+    let one = drawn(&[open], cut);
+    assert!(one.contains(end) && one.contains(" (unfinished)<") && !one.contains("ready again"), "{one}");
+    let finished = drawn(&[open, ready], &[]);
+    assert!(finished.contains("until all pods are ready again") && !finished.contains("unfinished"), "{finished}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
 /// At first, every node except that of the failed pod has a ready pod or none; at the end, all do.
 #[test]
 fn a_film_moves_two_restarts_along_one_axis() {

@@ -141,8 +141,22 @@ impl RestartFold {
     }
 }
 
-/// Whether a restart progresses when such a wait ends; containers that just run do not count.
+/// Whether a restart progresses when such a wait ends; containers that just run and time limits do not count.
 fn is_awaited(waited: TicketWait) -> bool {
     use TicketWait::*;
-    !matches!(waited, Script | Running | Deadline | SilentNode)
+    let is_limit = matches!(
+        waited,
+        ActiveDeadline
+            | Ttl
+            | HangDetection
+            | CorruptionDetection
+            | RendezvousTimeout
+            | LastCall
+            | AdmissionCheck
+            | PodsReadyTimeout
+            | RequeueBackoff
+            | MaxExecutionTime
+            | UsageSample
+    );
+    !is_limit && !matches!(waited, Script | Running | SilentNode)
 }

@@ -79,7 +79,8 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::JobBatch => "Job controller batches pod events",
         TicketWait::ErrorBackoff => "work queue back-off after failed attempts",
         TicketWait::PodFailureBackoff => "Job controller back-off before it replaces failed pods",
-        TicketWait::Deadline => "a deadline of the spec",
+        TicketWait::ActiveDeadline => "activeDeadlineSeconds of a Job",
+        TicketWait::Ttl => "ttlSecondsAfterFinished",
         TicketWait::SchedulerBackoff => "scheduler back-off of unschedulable pods",
         TicketWait::Unschedulable => "no node fits",
         TicketWait::Cycle => "scheduling cycle",
@@ -103,6 +104,15 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::SilentNode => "an unresponsive node, until it is repaired or deleted",
         TicketWait::Restart => "restart of a controller",
         TicketWait::SliceFormation => "formation of a TPU slice",
+        TicketWait::HangDetection => "detection of the hang",
+        TicketWait::CorruptionDetection => "discovery of wrong results",
+        TicketWait::RendezvousTimeout => "rendezvousTimeout of the training job",
+        TicketWait::LastCall => "lastCall of the training job, a wait for more slices",
+        TicketWait::AdmissionCheck => "report of an AdmissionCheck",
+        TicketWait::PodsReadyTimeout => "Kueue's time limit for ready pods (waitForPodsReady)",
+        TicketWait::RequeueBackoff => "Kueue's back-off before an evicted Workload is queued again",
+        TicketWait::MaxExecutionTime => "Kueue's time limit of the Workload (max-exec-time-seconds)",
+        TicketWait::UsageSample => "Kueue's next sample of the usage of queues",
     }
 }
 
@@ -133,7 +143,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
         WaitKind::DeadEnd | WaitKind::Admission(_) => "",
         WaitKind::Mechanism(TicketWait::Watch | TicketWait::FanOut) => "kubernetes.md 6.1",
         WaitKind::Mechanism(TicketWait::SilentNode) => "kubernetes.md 4.1",
-        WaitKind::Mechanism(TicketWait::Deadline) => "kubernetes.md 1.6",
+        WaitKind::Mechanism(TicketWait::ActiveDeadline | TicketWait::Ttl) => "kubernetes.md 1.6",
         WaitKind::Mechanism(waited) => rule(waited),
     }
 }
@@ -164,7 +174,8 @@ pub fn doing(waited: TicketWait) -> &'static str {
         TicketWait::JobBatch => "the Job controller batches changes of {of}",
         TicketWait::ErrorBackoff => "{of} waits for its next attempt",
         TicketWait::PodFailureBackoff => "failed pods of {of} wait for replacement",
-        TicketWait::Deadline => "{of} reaches its deadline",
+        TicketWait::ActiveDeadline => "{of} reaches its activeDeadlineSeconds",
+        TicketWait::Ttl => "{of} is kept until ttlSecondsAfterFinished",
         TicketWait::SchedulerBackoff => "{of} waits for its next attempt",
         TicketWait::Unschedulable => "{of} is unschedulable",
         TicketWait::Cycle => "the scheduler searches for a node for {of}",
@@ -187,5 +198,14 @@ pub fn doing(waited: TicketWait) -> &'static str {
         TicketWait::SilentNode => "{of} cannot terminate",
         TicketWait::Restart => "the controller is down",
         TicketWait::SliceFormation => "a TPU slice is formed again",
+        TicketWait::HangDetection => "the hang of {of} is not detected yet",
+        TicketWait::CorruptionDetection => "{of} computes wrong results that are not discovered yet",
+        TicketWait::RendezvousTimeout => "a process of {of} waits for the other processes",
+        TicketWait::LastCall => "{of} waits for more slices",
+        TicketWait::AdmissionCheck => "an AdmissionCheck of {of} is pending",
+        TicketWait::PodsReadyTimeout => "Kueue waits until all pods of {of} are ready",
+        TicketWait::RequeueBackoff => "the evicted Workload of {of} waits to be queued again",
+        TicketWait::MaxExecutionTime => "the Workload of {of} reaches its maximum execution time",
+        TicketWait::UsageSample => "Kueue samples the usage of its queues",
     }
 }

@@ -115,8 +115,19 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
         });
     }
     let origin = format::common_origin(views.iter().zip(&bars).map(|(run, bar)| format::origin(run, &bar.1)));
-    let title = format!("Time from the {origin} until all pods are ready again");
-    let cause = format::cause(&views[0], &bars[0].1.cause);
+    let end = format::common_end(bars.iter().map(|(_, restart)| restart.ending));
+    let title = format!("Time from the {origin} {end}");
+    let cause_of = |at: usize| format::cause(&views[at], &bars[at].1.cause);
+    let mut causes: Vec<String> = Vec::new();
+    for cause in (0..bars.len()).map(cause_of) {
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
+    }
+    let cause = match causes.as_slice() {
+        [cause] => cause.clone(),
+        _ => (0..bars.len()).map(|at| format!("{}: {}", bars[at].0, cause_of(at))).collect::<Vec<_>>().join("; "),
+    };
     let cause = views.iter().fold(cause, |text, run| run.with_failures(&text));
     args.fitted(|size| restart_figure::restart_bars(&title, &cause, &bars, &foot, size))
 }
