@@ -212,7 +212,8 @@ fn image_pulls_that_fail_are_retried_with_back_off() {
     let forever = ready("faults: [{at: 0s, failImagePulls: {cached: false}}]");
     assert!(forever.is_empty());
     // The run ends after 10 min, before the pulls succeed.
-    let outcome = play("faults: [{at: 0s, failImagePulls: {cached: false, for: 1h}}]", &manifest(1, "", "", pod)).outcome;
+    let outcome =
+        play("faults: [{at: 0s, failImagePulls: {cached: false, for: 1h}}]", &manifest(1, "", "", pod)).outcome;
     let blocked = &outcome.blocked[0];
     let reason = "pod js-w-0-0 cannot start: its image x:1 cannot be pulled (ErrImagePull, ImagePullBackOff)";
     assert!(blocked.contains(reason) && blocked.ends_with("the run ended before it was ready"), "{blocked}");

@@ -1189,10 +1189,7 @@ fn pods_with_the_topology_of_a_dynamic_slice_are_refused_in_a_queue() {
 #[test]
 fn the_kubelet_admits_pods_with_a_node_name_by_resources_and_affinity() {
     for (situation, metadata, pod, reason) in [
-        (
-            "four pods of one cpu on one node", "labels: {}", "nodeName: n-0, ",
-            "pod OutOfcpu: Node didn't",
-        ),
+        ("four pods of one cpu on one node", "labels: {}", "nodeName: n-0, ", "pod OutOfcpu: Node didn't"),
         (
             "a label that the node lacks",
             "labels: {}",

@@ -216,7 +216,12 @@ fn a_kubelet_allocates_devices_before_it_checks_other_resources() {
         ("one-container", 2, main(2), Some("Requested: 2, Available: 1")),
         ("reused", 2, format!("{}{}", init(1), main(2)), Some("Requested: 1, Available: 0")),
         ("enough", 3, main(1), None),
-        ("too-little-cpu", 9, "containers: [{name: c, image: 'x:1', resources: {requests: {cpu: 1}}}]".to_owned(), None),
+        (
+            "too-little-cpu",
+            9,
+            "containers: [{name: c, image: 'x:1', resources: {requests: {cpu: 1}}}]".to_owned(),
+            None,
+        ),
         ("both", 9, main(1), Some("Requested: 1, Available: 0")),
     ] {
         let manifest = format!(

@@ -78,9 +78,7 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
     assumed.hint = first.map(|name| {
         // A rule without a name applies to all containers; the API server accepts a replicatedJob without a name.
         let of = if name.is_empty() { String::new() } else { format!("replicatedJob: {name}, ") };
-        format!(
-            "set a run time with --set 'containers=[{{{of}runFor: 1h}}]', or in the containers field of a scenario"
-        )
+        format!("set a run time with --set 'containers=[{{{of}runFor: 1h}}]', or in the containers field of a scenario")
     });
     assumed
 }
