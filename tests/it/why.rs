@@ -523,6 +523,25 @@ fn a_pod_cannot_be_given_with_a_jobset_but_the_number_of_its_restart() {
     assert!(code == Some(2), "{text}");
 }
 
+/// With a JobSet, its own restarts are counted, in the title as in the option.
+#[test]
+fn the_number_of_a_restart_of_a_given_jobset_counts_its_own() {
+    let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
+    let scenario = SHARED.split("faults:").next().unwrap().replace("maxRestarts=0", "maxRestarts=5").to_owned()
+        + "faults:\n  - {at: 5m, containerExit: {pod: a-w-0-1}}\n  - {at: 10m, containerExit: {pod: b-w-0-1}}\n  - {at: 15m, \
+           containerExit: {pod: b-w-0-1}}\nstop: {at: 1h, when: Time}\n";
+    for (asked, number, expected, title) in [
+        (Some("b"), 1, (1, 2), "Restart 1 of JobSet b "),
+        (Some("b"), 2, (2, 2), "Restart 2 of JobSet b "),
+        (Some("a"), 1, (1, 1), "Restart 1 of JobSet a "),
+        (None, 2, (2, 3), "Restart 2 of JobSet b "),
+    ] {
+        let request = WhyRequest { restart: Some(number), jobset: asked.map(str::to_owned), ..path_only() };
+        let subject = explain_texts(&scenario, &pods, &request).subject;
+        assert!(subject.number == Some(expected) && subject.title.starts_with(title), "{asked:?}: {subject:?}");
+    }
+}
+
 /// The wait of the preempted JobSet for its quota is most of the restart; it was tried in runs to the end.
 #[test]
 fn a_wait_for_quota_within_a_restart_has_the_changes_that_halve_it() {
@@ -595,4 +614,139 @@ fn the_number_of_created_pods_includes_those_that_never_start() {
     assert_eq!((restart.pods, restart.created), (3, 4));
     let texts = restart.spans().iter().map(|span| restart.describe_step(span.step)).collect::<Vec<_>>();
     assert!(texts.contains(&"Job controller creates 4 pods".to_owned()), "{texts:?}");
+}
+
+/// JobSets a and b hold the 8 nodes. A node of a is lost, and a waits until b releases nodes.
+const SHARED: &str = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: shared}
+jobSets: [{manifest: jobset.yaml}, {manifest: jobset.yaml, set: [metadata.name=b, spec.failurePolicy.maxRestarts=0]}]
+topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: "n-{node}", nodesPerIsland: 8, allocatable: {cpu: 8, memory: 64Gi}}]}
+faults:
+  - {at: 5m, crashNode: {ofPod: a-w-0-1, alias: x}}
+  - {at: 6m, deleteNode: {alias: x}}
+"#;
+
+fn of_jobset_a() -> WhyRequest {
+    WhyRequest { restart: Some(1), jobset: Some("a".to_owned()), ..path_only() }
+}
+
+/// However the other JobSet releases its nodes, its own work is no step of the path.
+#[test]
+fn a_wait_for_nodes_of_another_jobset_is_a_wait_for_capacity() {
+    let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
+    let table = [
+        ("containers: [{jobSet: b, runFor: 2h}]\n", "until pods of JobSet b release their nodes"),
+        ("  - {at: 2h, deleteJobSet: {name: b}}\n", "until JobSet b"),
+        ("  - {at: 2h, suspendJobSet: {name: b}}\n", "until JobSet b"),
+        ("  - {at: 2h, containerExit: {pod: b-w-0-2, exitCode: 1}}\n", "until the container of pod b-w-0-2"),
+    ];
+    for (end, until) in table {
+        let scenario = format!("{SHARED}{end}stop: {{at: 4h, when: Time}}\n");
+        let why = explain_texts(&scenario, &pods, &of_jobset_a());
+        assert!(why.subject.ended && why.subject.total().seconds() > 6800.0, "{end}: {:?}", why.subject);
+        let binding = why.binding.expect("a longest wait");
+        assert!(binding.name.starts_with("no node fits") && binding.time.seconds() > 6700.0, "{end}: {binding:?}");
+        let foreign: Vec<_> = why.spans.iter().filter(|s| s.what.contains(" b-w-") || s.what.ends_with(" b")).collect();
+        assert!(foreign.is_empty(), "{end}: {foreign:?}");
+        let waits: Vec<_> = why.spans.iter().filter(|s| s.waited_for.starts_with("no node fits")).collect();
+        assert!(waits.iter().any(|s| s.waited_for.contains(until)), "{end}: {waits:?}");
+        let detect: f64 =
+            why.spans.iter().filter(|s| s.phase == "detect").map(|s| s.step.duration().seconds()).sum();
+        assert!((100.0..120.0).contains(&detect), "{end}: {detect}");
+    }
+    let scenario = format!("{SHARED}{}stop: {{at: 4h, when: Time}}\n", table[0].0);
+    let why = explain_texts(&scenario, &pods, &WhyRequest { path_only: false, ..of_jobset_a() });
+    for lever in ["spare node in each domain", "replacement of the lost node"] {
+        let what_if = why.what_if.iter().find(|w| w.setting.lever == lever);
+        assert!(what_if.is_some_and(|w| w.takes.seconds() < 400.0), "{lever}: {:?}", why.what_if);
+    }
+}
+
+#[test]
+fn an_unfinished_wait_for_nodes_ends_with_the_fewest_spare_nodes() {
+    let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
+    let scenario = format!("{SHARED}containers: [{{jobSet: b, runFor: 20h}}]\nstop: {{at: 4h, when: Time}}\n");
+    let why = explain_texts(&scenario, &pods, &WhyRequest::default());
+    assert!(!why.subject.ended, "{:?}", why.subject);
+    let binding = why.binding.expect("a longest wait");
+    assert!(binding.name.starts_with("no node fits") && binding.time.seconds() > 13_000.0, "{binding:?}");
+    let (setting, takes) = why.blocked.expect("a pod is pending").change.expect("a change");
+    let sets = [("topology.pools[0].nodesPerIsland".to_owned(), "9".to_owned())];
+    assert!(setting.sets == sets && takes.seconds() < 200.0, "{setting:?}: {takes:?}");
+    let change = why.placement[0].explanation.change.as_ref().expect("a node could be freed").text();
+    assert!(change.contains("7 nodes qualify: n-0 to n-") && change.contains(", n-"), "{change}");
+}
+
+/// The start of c waits until b has completed, and that of b does not.
+#[test]
+fn a_start_that_waits_for_nodes_does_not_include_the_work_of_other_jobsets() {
+    let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
+    let scenario = SHARED.split("faults:").next().unwrap().replace(
+        "maxRestarts=0]}]", "maxRestarts=0]}, {manifest: jobset.yaml, submitAt: 1m, set: [metadata.name=c]}]",
+    ) + "containers: [{jobSet: b, runFor: 1h}]\nstop: {at: 2h, when: Time}\n";
+    let why = explain_texts(&scenario, &pods, &WhyRequest { jobset: Some("c".to_owned()), ..path_only() });
+    let binding = why.binding.expect("a longest wait");
+    assert!(binding.name.starts_with("no node fits") && binding.time.seconds() > 3500.0, "{binding:?}");
+    assert!(why.spans.iter().all(|span| !span.what.contains(" b-w-")), "{:?}", why.spans);
+}
+
+/// Queue of four CPUs with two AdmissionChecks, of 3 min and 7 min.
+const CHECKED: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\napiVersion: \
+    kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n  preemption: \
+    {withinClusterQueue: LowerPriority}\n  admissionChecksStrategy: {admissionChecks: [{name: p1}, {name: p2}]}\n  \
+    resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 24}]}]}]\n---\n\
+    apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: default}\nspec: {clusterQueue: \
+    cq}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: top}\nvalue: 500\n---\n\
+    apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: p1}\nspec: {controllerName: e.com/c}\n---\n\
+    apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: p2}\nspec: {controllerName: e.com/c}\n";
+
+/// Each longest wait of a finished restart has a lever that shortens it.
+#[test]
+fn waits_for_checks_detectors_and_resumptions_have_their_levers() {
+    let plain = jobset("failurePolicy: {maxRestarts: 30}", "parallelism: 4, completions: 4");
+    let queued = plain.replace("name: a}", "name: a, labels: {kueue.x-k8s.io/queue-name: l}}");
+    let urgent = queued.replace("name: a, labels: {", "name: b, labels: {kueue.x-k8s.io/priority-class: top, ");
+    let base = SHARED.split("jobSets:").next().unwrap().to_owned()
+        + "topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: \"n-{node}\", \
+           nodesPerIsland: 8, allocatable: {cpu: 8, memory: 64Gi}}]}\n";
+    let table = [
+        (
+            "jobSets: [{manifest: a.yaml}, {manifest: b.yaml, submitAt: 30m}]\nobjects: [{manifest: q.yaml}]\ncontainers: \
+             [{jobSet: b, runFor: 1m}]\nadmissionChecks: [{name: p1, after: 3m}, {name: p2, after: 17m}]\nstop: {at: 3h, \
+             when: Time}\n",
+            "time of AdmissionChecks",
+            500.0,
+        ),
+        (
+            "jobSets: [{manifest: plain.yaml}]\ntraining: {step: 10s, checkpoint: {every: 10m}}\nfaultProcesses: [{cause: \
+             stall, on: Pod, mtbf: 10h, does: Hang, detectedAfter: 20m}]\nstop: {at: 30h, when: Time}\n",
+            "detection time of silent faults",
+            600.0,
+        ),
+        (
+            "jobSets: [{manifest: plain.yaml}]\nfaults:\n  - {at: 2m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n  - {at: \
+             121500ms, suspendJobSet: {name: a}}\n  - {at: 12m, resumeJobSet: {name: a}}\nstop: {at: 1h, when: Time}\n",
+            "earlier scripted action",
+            200.0,
+        ),
+    ];
+    for (rest, lever, saves) in table {
+        let source = SourceText { file: "scenario.yaml".to_owned(), text: format!("{base}{rest}") };
+        let loader = |name: &str| {
+            let files = [("a.yaml", &*queued), ("b.yaml", &*urgent), ("q.yaml", CHECKED), ("plain.yaml", &*plain)];
+            Ok(files.iter().find(|(file, _)| *file == name).expect("a known file").1.to_owned())
+        };
+        let load =
+            |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
+        let request = WhyRequest { restart: Some(1), jobset: Some("a".to_owned()), ..WhyRequest::default() };
+        let why = why::explain(&load, &request).unwrap_or_else(|e| panic!("{lever}: {e:?}"));
+        assert!(why.subject.ended, "{lever}: {:?}", why.subject);
+        let best = why.what_if.iter().find(|w| w.setting.lever == lever);
+        assert!(best.is_some_and(|w| w.saves.seconds() > saves), "{lever}: {:?}, {:?}", why.what_if, why.binding);
+        let binding = why.binding.expect("a longest wait");
+        let index = binding.lever.expect("a lever acts on it");
+        assert_eq!(why.what_if[index].setting.lever, lever, "{binding:?}");
+    }
 }

@@ -4,25 +4,28 @@
 
 use super::change_trial::{ChangeTrial, TrialGoal};
 use super::levers::LeverSetting;
-use super::trials::TrialTarget;
+use super::trials::{self, MeasuredTrial, TrialTarget};
 use crate::admission::{RemedyRow, remedy_rows};
-use crate::metrics::RunView;
+use crate::metrics::restarts::path::{PathPart, PathStep};
+use crate::metrics::{CriticalSpan, RunView};
 use crate::metrics::admission::WaitCause;
 use serde::Serialize;
 use sim_api::spec::kueue::QueueingStrategy;
 use sim_api::spec::{ScenarioSpec, StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::{DiscardSink, JobSetOutcome};
+use sim_engine::record::{DiscardSink, JobSetOutcome, TicketWait};
 use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
 use sim_kueue::verdict::{
     Additions, ChangeResult, ChangeTrials, PendingCause, QueueChange, QueueState, Remedy, VerdictKind,
     smallest_changes, try_admission,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// Maximum number of values of one change that are tried one by one, each by a run.
 const VALUES_MAX: u32 = 16;
+/// Maximum number of runs for the changes of one wait.
+const RUNS_MAX: usize = 40;
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,9 @@ pub struct PendingAdmission {
     pub ahead: usize,
     /// Changes that were tried and admit the Workload, each the smallest of its kind.
     pub smallest_changes: Vec<RemedyRow>,
+    /// Whether further changes were not tried because the maximum number of runs was reached.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_incomplete: bool,
 }
 
 /// The longest wait for quota within a restart or a start, and the smallest changes that halve it.
@@ -95,6 +101,70 @@ pub(super) fn past_admission(
     Some(PastAdmission { from: begins.seconds(), until: ends.seconds(), pending })
 }
 
+/// Tries a tenth of the back-off or of the time limit for ready pods in Kueue's configuration, if the path spends
+/// much time in it.
+pub(super) fn past_limit(
+    (run, simulation): (&RunView<'_>, &SimulationInput), target: TrialTarget, spans: &[CriticalSpan],
+) -> Option<PastAdmission> {
+    let (start, end) = (spans.first()?.step.from, spans.last()?.step.to);
+    let backs_off = |step: &PathStep| {
+        step.part == PathPart::Admission(Some(WaitCause::BackOff)) || step.waited == TicketWait::RequeueBackoff
+    };
+    let is_limit = |step: &PathStep| step.part == PathPart::Whole && step.waited == TicketWait::PodsReadyTimeout;
+    let longest = |which: &dyn Fn(&PathStep) -> bool| {
+        spans.iter().map(|span| span.step).filter(|step| which(step)).max_by_key(PathStep::duration)
+    };
+    let (limit, back_off) = (longest(&is_limit), longest(&backs_off));
+    let length = |step: &Option<PathStep>| step.map(|step| step.duration());
+    let is_limit = length(&limit) > length(&back_off);
+    let step = if is_limit { limit } else { back_off }?;
+    let total = end.since(start);
+    if step.duration().0 < total.0 / LONG {
+        return None;
+    }
+    let mut scenario = simulation.scenario().clone();
+    let wait = scenario.kueue.as_mut()?.configuration.wait_for_pods_ready.as_mut()?;
+    let tenth = |time: &mut Duration| {
+        let old = *time;
+        *time = Duration(old.0 / 10);
+        (old, *time)
+    };
+    let (cause, message, changes) = if is_limit {
+        let mut changes = vec![("timeout", tenth(&mut wait.timeout))];
+        changes.extend(wait.recovery_timeout.as_mut().map(|time| ("recoveryTimeout", tenth(time))));
+        ("podsReady", "the pods were not ready", changes)
+    } else {
+        let requeuing = &mut wait.requeuing;
+        let changes = [("backoffBaseSeconds", &mut requeuing.backoff_base), ("backoffMaxSeconds", &mut requeuing.backoff_max)];
+        let changes = changes.into_iter().map(|(name, time)| (name, tenth(time)));
+        ("backOff", "the Workload was evicted", changes.collect())
+    };
+    let mut changed = SimulationInput::new(&scenario).ok()?;
+    let most = Duration(total.0 - step.duration().0 / 2);
+    let helps = match trials::measure(&mut changed, target, (run.seed, 0)) {
+        MeasuredTrial::Took(takes) => takes <= most,
+        MeasuredTrial::Absent | MeasuredTrial::NeverEnded => false,
+    };
+    let sentence = |(name, (from, to)): (&str, (Duration, Duration))| {
+        format!("lower waitForPodsReady {name} in Kueue's Configuration from {from} to {to}")
+    };
+    let row = RemedyRow {
+        changes: changes.into_iter().map(sentence).collect(),
+        sizes: Vec::new(),
+        wait: None,
+        preempted: Vec::new(),
+    };
+    let pending = PendingAdmission {
+        cause,
+        reason: String::new(),
+        message: message.to_owned(),
+        ahead: 0,
+        smallest_changes: if helps { vec![row] } else { Vec::new() },
+        is_incomplete: false,
+    };
+    Some(PastAdmission { from: step.from.seconds(), until: step.to.seconds(), pending })
+}
+
 impl BlockedJobSet {
     pub fn new(object: String, condition: String) -> BlockedJobSet {
         BlockedJobSet { object, condition, change: None, admission: None }
@@ -133,7 +203,7 @@ pub(super) fn pending_admission(
     };
     let verdict = try_admission(&state, key)?;
     let VerdictKind::Pending(cause) = verdict.kind else { return None };
-    let trials = RunTrials { trial, state: &state, tried: RefCell::default() };
+    let trials = RunTrials { trial, state: &state, tried: RefCell::default(), is_incomplete: Cell::new(false) };
     let remedies = smallest_changes(&state, key, &[Additions::None], &trials);
     let mut rows = remedy_rows(&state, &remedies);
     rows.extend(strict_order(trial, &state, &remedies));
@@ -143,6 +213,7 @@ pub(super) fn pending_admission(
         message: verdict.message,
         ahead: verdict.ahead.len(),
         smallest_changes: rows,
+        is_incomplete: trials.is_incomplete.get(),
     })
 }
 
@@ -153,12 +224,18 @@ struct RunTrials<'a> {
     state: &'a QueueState,
     /// Results of earlier trials.
     tried: RefCell<Vec<(Vec<QueueChange>, bool)>>,
+    /// Whether a change was not tried because of the number of runs.
+    is_incomplete: Cell<bool>,
 }
 
 impl RunTrials<'_> {
     fn admits(&self, changes: &[QueueChange]) -> bool {
         if let Some((_, known)) = self.tried.borrow().iter().find(|(tried, _)| tried == changes) {
             return *known;
+        }
+        if self.tried.borrow().len() >= RUNS_MAX {
+            self.is_incomplete.set(true);
+            return false;
         }
         let admits = self.trial.run(changes).is_some();
         self.tried.borrow_mut().push((changes.to_vec(), admits));

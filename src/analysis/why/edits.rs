@@ -3,6 +3,7 @@
 
 use super::OverrideSetter;
 use super::facts::RunFacts;
+use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
 use serde_json::json;
@@ -119,6 +120,7 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
             WaitKind::Mechanism(TicketWait::Script),
             WaitKind::Mechanism(TicketWait::Unschedulable),
             WaitKind::Mechanism(TicketWait::SilentNode),
+            WaitKind::Admission(None),
         ];
         let waits = idle.contains(&WaitKind::from_step(step)) || step.waited == TicketWait::PodGc;
         let mut fired = facts.fired.iter().rev();
@@ -437,6 +439,34 @@ pub fn admission_checks(facts: &RunFacts) -> EditSettings {
         set(format!("admissionChecks.{}", reporting.len() + i), value)
     };
     non_empty([silent.iter().enumerate().map(report).collect()])
+}
+
+/// Sets the times until the controllers of AdmissionChecks report to a half and to a tenth.
+pub fn check_times(facts: &RunFacts) -> EditSettings {
+    let waits = facts.waits(|wait| {
+        [WaitKind::Admission(Some(WaitCause::AdmissionChecks)), WaitKind::Mechanism(TicketWait::AdmissionCheck)]
+            .contains(&wait)
+    });
+    let Some(kueue) = facts.scenario.kueue.as_ref().filter(|_| waits && !facts.of_manifests) else {
+        return Vec::new();
+    };
+    let setting = |part: u64| {
+        let reports = kueue.admission_checks.iter().filter_map(|check| {
+            let outcome = check.outcome.as_ref()?;
+            let mut report = json!({
+                "name": check.name,
+                "after": Duration(outcome.after.median().0 / part).to_string(),
+                "retries": outcome.retries,
+                "state": if outcome.is_ready { "Ready" } else { "Rejected" },
+            });
+            if !outcome.message.is_empty() {
+                report["message"] = json!(outcome.message);
+            }
+            Some(report)
+        });
+        vec![set("admissionChecks", json!(reports.collect::<Vec<_>>()).to_string())]
+    };
+    vec![setting(2), setting(10)]
 }
 
 /// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).

@@ -5,10 +5,29 @@ use super::edits::{EditSettings, non_empty, set, single};
 use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::{EXCLUSIVE_TOPOLOGY, JobSet, PlacementRepair};
+use sim_api::spec::{EXCLUSIVE_TOPOLOGY, JobSet, NodePool, PlacementRepair, RandomAction};
 use sim_base::{Duration, time};
 use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
+
+/// Sets the time until a detector ends a hang, or until wrong results are discovered, to a half and to a tenth.
+pub fn detection_time(facts: &RunFacts) -> EditSettings {
+    let (hang, corruption) =
+        (facts.waits_for(TicketWait::HangDetection), facts.waits_for(TicketWait::CorruptionDetection));
+    let processes = facts.scenario.fault_processes.iter().enumerate();
+    let is_cause = |cause: &str| facts.random_cause.is_none_or(|known| known == cause);
+    let detected = processes.filter(|(_, process)| is_cause(&process.cause)).filter_map(|(i, process)| {
+        let (field, time) = match &process.action {
+            RandomAction::Hang { detected_after, .. } if hang => ("detectedAfter", detected_after.as_ref()?),
+            RandomAction::Corrupt { found_after } if corruption => ("foundAfter", found_after),
+            _ => return None,
+        };
+        Some((format!("faultProcesses[{i}].{field}"), time.median()))
+    });
+    let all: Vec<(String, Duration)> = detected.collect();
+    let setting = |part: u64| all.iter().map(|(path, now)| set(path.clone(), Duration(now.0 / part).to_string())).collect();
+    non_empty([setting(2), setting(10)])
+}
 
 /// Repairs, deletes or replaces the unresponsive nodes, depending on `how`, 5 min after they were lost.
 pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
@@ -138,14 +157,18 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
     all
 }
 
-/// Adds a node to each island of a pool, if a Job waits for a node in its domain.
-pub fn spares_in_domains(facts: &RunFacts) -> EditSettings {
-    if facts.of_manifests || !facts.waits_for(TicketWait::Unschedulable) {
+/// Adds a node to each island of a pool, if a pod waits for a node. `is_less` selects the pools in which these are
+/// fewer nodes than another island has, or the other pools.
+pub fn spares_in_domains(facts: &RunFacts, is_less: bool) -> EditSettings {
+    let is_blocked = facts.blocked && !facts.failed;
+    if facts.of_manifests || (!facts.waits_for(TicketWait::Unschedulable) && !is_blocked) {
         return Vec::new();
     }
     let topology = &facts.scenario.topology;
     let mut all = Vec::new();
-    for (i, pool) in topology.pools.iter().enumerate().filter(|(_, pool)| pool.nodes_per_island > 1).take(3) {
+    let has_domains = |pool: &NodePool| pool.nodes_per_island > 1;
+    let selected = |pool: &NodePool| has_domains(pool) && is_less == (pool.count < pool.nodes_per_island);
+    for (i, pool) in topology.pools.iter().enumerate().filter(|(_, pool)| selected(pool)).take(3) {
         all.push(vec![set(format!("topology.pools[{i}].nodesPerIsland"), (pool.nodes_per_island + 1).to_string())]);
         let mut more = topology.clone();
         more.pools[i].nodes_per_island += 1;

@@ -11,6 +11,7 @@ use super::no_answer::NoAnswer;
 use super::trials::TrialTarget;
 use crate::experiment::{SimulatedReplication, simulate_replication};
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
+use crate::metrics::restarts::restart::CauseKind;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use crate::{format, metrics::restarts::critical_spans, metrics::restarts::restart};
@@ -55,6 +56,8 @@ pub struct WhySubject {
     pub jobset: String,
     /// For a restart, its number from 1 and the number of restarts.
     pub number: Option<(usize, usize)>,
+    /// Whether the number counts only the restarts of its JobSet.
+    pub is_numbered_by_jobset: bool,
     pub start: SimTime,
     pub end: SimTime,
     /// Whether it was completed.
@@ -150,7 +153,8 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let run = case.run();
     if !request.path_only && ["restart", "start"].contains(&answer.subject.kind) {
         let within = (answer.subject.start, answer.subject.end);
-        answer.admission = blocked::past_admission((&run, &simulation), target, within);
+        answer.admission = blocked::past_admission((&run, &simulation), target, within)
+            .or_else(|| blocked::past_limit((&run, &simulation), target, &answer.spans));
     }
     if let Some(blocked) = &mut answer.blocked {
         let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
@@ -178,6 +182,7 @@ fn unplaceable(
         in_file: loaded.scenario.faults.len().saturating_sub(request.extra_faults),
         silent: None,
         idle: None,
+        random_cause: None,
         blocked: true,
         failed: false,
         suspended: None,
@@ -194,6 +199,7 @@ fn unplaceable(
             cause: String::new(),
             jobset: name.clone(),
             number: None,
+                is_numbered_by_jobset: false,
             start: SimTime::ZERO,
             end: SimTime::ZERO,
             ended: false,
@@ -302,6 +308,10 @@ impl<'c> WhyCase<'c> {
         let of = &self.replication.folded.restarts;
         let before = of[..at].iter().filter(|r| r.jobset == restart.jobset);
         let nth = before.count();
+        let (number, total) = match self.asked.jobset {
+            Some(_) => (nth + 1, run.restarts_of(restart.jobset).count()),
+            None => (at + 1, of.len()),
+        };
         let blocked = blocked::jobset(&run, restart.jobset).filter(|_| {
             let last = of.iter().rposition(|r| r.jobset == restart.jobset);
             last == Some(at)
@@ -310,10 +320,11 @@ impl<'c> WhyCase<'c> {
         CandidateImprovement {
             subject: WhySubject {
                 kind: "restart",
-                title: format::restart_title(&run, restart, at + 1),
+                title: format::restart_title(&run, restart, number),
                 cause: format::cause(&run, &restart.cause),
                 jobset: run.names.jobset(restart.jobset).to_owned(),
-                number: Some((at + 1, of.len())),
+                number: Some((number, total)),
+                is_numbered_by_jobset: self.asked.jobset.is_some(),
                 start: restart.start,
                 end: restart.end,
                 ended: restart.ending == RestartOutcome::Ready,
@@ -328,6 +339,11 @@ impl<'c> WhyCase<'c> {
             blocked,
             witness,
         }
+    }
+
+    /// Returns the cause of a random fault; `None` for a scripted one.
+    fn random_cause(&self, index: u32) -> Option<&'c str> {
+        self.replication.scenario.faults.get(index as usize)?.random_cause.as_deref()
     }
 
     fn failed(&self, jobset: JobSetId) -> bool {
@@ -373,6 +389,7 @@ impl<'c> WhyCase<'c> {
                 cause: String::new(),
                 jobset: name.to_owned(),
                 number: None,
+                is_numbered_by_jobset: false,
                 start,
                 end,
                 ended: way.ready.is_some(),
@@ -405,6 +422,7 @@ impl<'c> WhyCase<'c> {
                 cause: String::new(),
                 jobset: name.to_owned(),
                 number: None,
+                is_numbered_by_jobset: false,
                 start: from,
                 end,
                 ended: false,
@@ -454,6 +472,7 @@ impl<'c> WhyCase<'c> {
                 cause: String::new(),
                 jobset: run.names.jobset(jobset).to_owned(),
                 number: None,
+                is_numbered_by_jobset: false,
                 start,
                 end,
                 ended: pod.way.ready.is_some(),
@@ -479,6 +498,10 @@ impl<'c> WhyCase<'c> {
             in_file: self.loaded.scenario.faults.len().saturating_sub(self.asked.extra_faults),
             silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
             idle: idle_domains.as_ref(),
+            random_cause: restart.and_then(|restart| match restart.cause.kind {
+                CauseKind::Fault { index } => self.random_cause(index),
+                _ => None,
+            }),
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
             suspended: run.who_resumes(target.jobset()).and_then(|_| {
@@ -534,9 +557,13 @@ fn silent_nodes(
         let silent = WaitKind::from_step(s) == WaitKind::Mechanism(TicketWait::SilentNode);
         silent || s.part == PathPart::Open || s.waited == TicketWait::PodGc
     };
-    let restart = restart.filter(|_| blocked || path.steps.iter().any(waits))?;
+    let waits_for_nodes = blocked || path.steps.iter().any(waits);
+    let waits_for_capacity = path.steps.iter().any(|s| s.waited == TicketWait::Unschedulable);
+    let restart = restart.filter(|_| waits_for_nodes || waits_for_capacity)?;
     let first = restart.cause.node;
     let mut nodes = witness.silent_within(restart.start, restart.end);
+    // Of other lost nodes it is unknown whether the pods that wait for capacity would fit there.
+    nodes.retain(|node| waits_for_nodes || *node == first);
     // A process can fail on a node that is healthy.
     if first.is_some() && (nodes.contains(&first) || witness.is_removed_within(first, (restart.start, restart.end))) {
         nodes.retain(|node| *node != first);

@@ -21,6 +21,8 @@ pub struct RunFacts<'a> {
     pub silent: Option<(&'a [String], SimTime)>,
     /// Whole domains that stay free while the path waits for capacity.
     pub idle: Option<&'a IdleDomains>,
+    /// Cause of the random fault that led to the restart.
+    pub random_cause: Option<&'a str>,
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     pub failed: bool,

@@ -28,11 +28,13 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "resumption after the last suspension", settings: edits::resumption_action },
     TuningLever { name: "queue label of the JobSet", settings: edits::restored_queue },
     TuningLever { name: "report of the AdmissionCheck's controller", settings: edits::admission_checks },
+    TuningLever { name: "time of AdmissionChecks", settings: edits::check_times },
     TuningLever { name: "maxRestarts", settings: edits::max_restarts },
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
     TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
     TuningLever { name: "earlier scripted action", settings: edits::move_actions_earlier },
     TuningLever { name: "repair of the lost node", settings: |f| edits_cluster::lost_nodes(f, "returnNode") },
+    TuningLever { name: "detection time of silent faults", settings: edits_cluster::detection_time },
     TuningLever { name: "repair time of random faults", settings: edits_cluster::repair_time },
     TuningLever { name: "deletion of the Node object", settings: |f| edits_cluster::lost_nodes(f, "deleteNode") },
     TuningLever { name: "replacement of the lost node", settings: |f| edits_cluster::lost_nodes(f, "newNode") },
@@ -93,8 +95,9 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "startupPolicy AnyOrder", settings: edits::any_order },
     TuningLever { name: "dependsOn", settings: edits::predecessor },
     TuningLever { name: "take-over time of spares", settings: edits_cluster::take_over },
+    TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, true) },
     TuningLever { name: "spare nodes", settings: edits_cluster::spares },
-    TuningLever { name: "spare node in each domain", settings: edits_cluster::spares_in_domains },
+    TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, false) },
     TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
     TuningLever { name: "earlier end of failing image pulls", settings: edits::image_pulls },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
@@ -102,6 +105,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },
 ];
 
+const SPARE_IN_DOMAIN: &str = "spare node in each domain";
 const CORDON: &str = "cordon of incomplete domains";
 
 /// Levers that state what happens to a lost node. Only one of them can be true.

@@ -128,15 +128,22 @@ impl KueueController {
 
     fn send_patch(&mut self, ctx: &mut EngineContext<'_>, patch: Patch) {
         let jobset = JobSetId(patch.key as u32);
-        if !matches!(patch.kind, PatchKind::Admit { .. }) {
-            self.cycles.unanswered += 1;
-        }
+        let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
+        self.cycles.unanswered += u32::from(!is_admission);
         let row = &mut self.rows[patch.key];
         row.requests += 1;
-        let nth = self.cycles.patches.len() as u32;
+        let (nth, number) = (self.cycles.patches.len() as u32, row.requests);
+        // The work of a JobSet whose end makes this one fit is not on the critical path of this one.
+        let queued = row.queued.filter(|mark| is_admission && mark.at < ctx.now);
+        let about = TicketSubject::JobSet(jobset);
         self.cycles.patches.push(Some(patch));
-        let request = RequestEntry::new(Call::KueueWorkloadPatch, TicketSubject::JobSet(jobset), row.requests);
-        ctx.request(request, SimulationEvent::KueuePatched { nth });
+        let before = queued.map(|mark| ctx.end_wait(mark, TicketWait::Quota, about));
+        ctx.request(
+            RequestEntry::new(Call::KueueWorkloadPatch, about, number), SimulationEvent::KueuePatched { nth },
+        );
+        if let Some(before) = before {
+            ctx.restore_mark(before);
+        }
     }
 
     pub(super) fn patch_answered(&mut self, ctx: &mut EngineContext<'_>, nth: u32) {

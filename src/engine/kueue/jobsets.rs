@@ -3,7 +3,7 @@
 use super::rows::{ManagedJobSet, StatusWrite, Write};
 use super::{KueueController, pod_sets};
 use crate::apiserver;
-use crate::ctx::EngineContext;
+use crate::ctx::{ContextMark, EngineContext};
 use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_PREBUILT_WORKLOAD};
 use sim_api::spec::kueue::{KueueObjects, POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ObjectKind};
-use sim_base::JobSetId;
+use sim_base::{JobSetId, SimTime};
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
 use sim_kueue::workload::jobset::{
@@ -389,5 +389,14 @@ impl ManagedJobSet {
         self.workload.clone_from(&stored.workload);
         self.workload_version = stored.workload_version;
         self.workload.clone()
+    }
+
+    /// Stores since when the Workload in the cache waits for quota.
+    pub fn note_queued(&mut self, now: SimTime, mark: ContextMark) {
+        let waits = self.workload.as_ref().is_some_and(|workload| {
+            let backs_off = workload.status.requeue.and_then(|requeue| requeue.at).is_some_and(|at| at > now);
+            workload.active && !workload.has_reservation() && !workload.is_finished() && !backs_off
+        });
+        self.queued = self.queued.filter(|_| waits).or(waits.then_some(mark));
     }
 }

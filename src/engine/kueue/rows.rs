@@ -1,5 +1,6 @@
 //! What Kueue knows of each JobSet, and the requests in flight.
 
+use crate::ctx::ContextMark;
 use sim_api::spec::JobSet;
 use sim_base::{PodId, SimTime};
 use sim_kueue::control::JobView;
@@ -28,6 +29,8 @@ pub(super) struct ManagedJobSet {
     pub written: (u32, u32),
     /// Time of the pending timer.
     pub due: Option<SimTime>,
+    /// Start of the current wait of the Workload for quota; `None` if it has quota or a back-off.
+    pub queued: Option<ContextMark>,
     /// True from the admission by the scheduler until the cache has it.
     pub is_assumed: bool,
     /// Admission checks whose controllers will report, with the times of the reports, and numbers of reports so far.

@@ -19,6 +19,7 @@ impl KueueController {
         let row = self.row(jobset);
         let old = row.workload.clone();
         let observed = row.update_workload(&ctx.store.jobsets[key]);
+        row.note_queued(now, ctx.mark());
         let is_pending_text = old.zip(observed.clone()).is_some_and(|(old, new)| differs_in_pending_text(&old, &new));
         match observed {
             // The scheduler already counts the admission, which this state does not contain yet.

@@ -131,6 +131,8 @@ pub enum TicketWait {
     MaxExecutionTime,
     /// Next sample of the usage that orders Kueue's queues.
     UsageSample,
+    /// Time that a Workload waits in a queue of Kueue until it has quota.
+    Quota,
 }
 
 impl TicketWait {

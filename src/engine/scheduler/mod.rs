@@ -36,6 +36,7 @@ use capacity_ledger::CapacityLedger;
 use groups::PodGroups;
 use node_set::NodeSet;
 use nominated::NominatedPods;
+use requeue::AwaitedEvent;
 use preemption::{FailedAttempt, LastFailure};
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId, TextId};
@@ -126,10 +127,10 @@ impl SchedulerState {
             ChangeKind::Claim { namespace, name } => {
                 let text = |id| ctx.store.names.text(id).to_owned();
                 let claim = (text(namespace), text(name));
-                self.cluster_event(ctx, &ClusterEvent::ClaimChange(&claim), false);
+                self.cluster_event(ctx, &ClusterEvent::ClaimChange(&claim), AwaitedEvent::Cause);
             }
             ChangeKind::PodGroup => self.release_complete_groups(ctx),
-            ChangeKind::Storage => self.cluster_event(ctx, &ClusterEvent::StorageChange, false),
+            ChangeKind::Storage => self.cluster_event(ctx, &ClusterEvent::StorageChange, AwaitedEvent::Cause),
             _ => {}
         }
     }

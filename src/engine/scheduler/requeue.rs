@@ -9,6 +9,17 @@ use crate::{ctx::EngineContext, event::SimulationEvent, pod_views::node_view, st
 use sim_base::{NodeId, PodId, SimTime};
 use sim_scheduler::{ClusterEvent, Decision, PodView};
 
+/// What unschedulable pods waited for, on their critical paths, when an event requeues them.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum AwaitedEvent {
+    /// Capacity, until now.
+    Capacity,
+    /// The cause of the event.
+    Cause,
+    /// The pod that the event is about, if it is of their JobSet or their victim; otherwise capacity.
+    Pod(PodId),
+}
+
 impl SchedulerState {
     /// Returns whether an event may matter: pods wait, or the pod in the current cycle found no node.
     pub(super) fn waits_for_events(&self) -> bool {
@@ -52,15 +63,21 @@ impl SchedulerState {
         }
     }
 
-    /// Requeues pods that waited for an event. For the critical path, they waited for the cause of the event, or
-    /// until now for capacity if `ends_wait`.
-    fn requeue_all(&mut self, ctx: &mut EngineContext<'_>, pods: Vec<(PodId, u32)>, ends_wait: bool) {
+    /// Requeues pods that waited for an event. `awaited` is what they waited for.
+    fn requeue_all(&mut self, ctx: &mut EngineContext<'_>, pods: Vec<(PodId, u32)>, awaited: AwaitedEvent) {
         for (pod, incarnation) in pods {
             if !ctx.store.pods.is_current(pod, incarnation) {
                 continue;
             }
+            let waited_for_capacity = match awaited {
+                AwaitedEvent::Capacity => true,
+                AwaitedEvent::Cause => false,
+                AwaitedEvent::Pod(other) => !self.waits_for_pod(ctx, pod, other),
+            };
             let before = match self.queues.enqueued(pod) {
-                mark if ends_wait => ctx.end_wait(mark, TicketWait::Unschedulable, TicketSubject::Pod(pod)),
+                mark if waited_for_capacity => {
+                    ctx.end_wait(mark, TicketWait::Unschedulable, TicketSubject::Pod(pod))
+                }
                 _ => ctx.mark(),
             };
             self.requeue(ctx, (pod, incarnation));
@@ -69,8 +86,23 @@ impl SchedulerState {
         self.next_cycle(ctx);
     }
 
+    /// Returns whether a waiting pod waited for another one: for a pod of its own JobSet, or for a victim on the node
+    /// for which it is nominated. Otherwise the work of the other pod is not the reason of its wait.
+    fn waits_for_pod(&self, ctx: &EngineContext<'_>, pod: PodId, other: PodId) -> bool {
+        let store = &**ctx.store;
+        let (own, of_other) = (store.jobset_of(pod), store.jobset_of(other));
+        let is_related = match own.is_some() {
+            true => own == of_other,
+            false => store.pods.job[pod.ix()] == store.pods.job[other.ix()],
+        };
+        let nominated = self.nominated.node_of(pod);
+        is_related || nominated.is_some_and(|node| node == store.pods.node[other.ix()])
+    }
+
     /// Requeues the pods that the event may help.
-    pub(super) fn cluster_event(&mut self, ctx: &mut EngineContext<'_>, event: &ClusterEvent<'_>, ends_wait: bool) {
+    pub(super) fn cluster_event(
+        &mut self, ctx: &mut EngineContext<'_>, event: &ClusterEvent<'_>, awaited: AwaitedEvent,
+    ) {
         if let (Some(attempt), Some((pod, _))) = (&self.failed, self.in_cycle) {
             let snapshot = &mut self.snapshot;
             let view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
@@ -84,7 +116,7 @@ impl SchedulerState {
             let profile = configuration.profile(&pod.scheduler_name);
             profile.is_none_or(|profile| event.requeues(cluster, profile, rejecting, pod))
         });
-        self.requeue_all(ctx, helped, ends_wait);
+        self.requeue_all(ctx, helped, awaited);
     }
 
     pub(super) fn pod_event(
@@ -93,7 +125,7 @@ impl SchedulerState {
         if self.waits_for_events() {
             let snapshot = &mut self.snapshot;
             let view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
-            self.cluster_event(ctx, &event(&view), false);
+            self.cluster_event(ctx, &event(&view), AwaitedEvent::Pod(pod));
         }
     }
 
@@ -113,7 +145,7 @@ impl SchedulerState {
             (_, Some(before)) => ClusterEvent::NodeUpdate(before, &after),
             (_, None) => return,
         };
-        self.cluster_event(ctx, &event, true);
+        self.cluster_event(ctx, &event, AwaitedEvent::Capacity);
     }
 
     fn schedule_flush(&mut self, ctx: &mut EngineContext<'_>) {
@@ -131,7 +163,7 @@ impl SchedulerState {
         self.has_flush = false;
         ctx.progress.idle_events -= 1;
         let pods = self.queues.take_leftover(ctx.now);
-        self.requeue_all(ctx, pods, true);
+        self.requeue_all(ctx, pods, AwaitedEvent::Capacity);
         self.schedule_flush(ctx);
     }
 

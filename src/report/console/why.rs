@@ -36,7 +36,11 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         head.push(paragraph(&format!("cause: {}, at {}", subject.cause, subject.start), 2, style));
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
-        head.push(format!("  restart {number} of {of}; use --restart N to select another"));
+        let (count, option) = match subject.is_numbered_by_jobset {
+            true => (format!(" of JobSet {}", subject.jobset), format!("--jobset {} --restart N", subject.jobset)),
+            false => (String::new(), "--restart N".to_owned()),
+        };
+        head.push(format!("  restart {number} of {of}{count}; use {option} to select another"));
     }
     // What blocks the JobSet is the answer.
     if why.blocked.is_some() {
@@ -58,7 +62,12 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         let effect = format!("shortens the {} by at least half of this wait", subject.kind);
         let entries = describe_admission(&admission.pending, &effect, style);
         let wait = seconds(Duration::from_seconds_f64(admission.until - admission.from));
-        let title = format!("Wait for quota: {wait} from {:.3}s", admission.from);
+        let kind = match admission.pending.cause {
+            "backOff" => "Back-off after an eviction",
+            "podsReady" => "Time limit for ready pods",
+            _ => "Wait for quota",
+        };
+        let title = format!("{kind}: {wait} from {:.3}s", admission.from);
         page.push(Block::new(Rank::Main, style.bold(&title)).entries(entries).noun("line").minimum(3, 1));
     }
     push_what_ifs(&mut page, why, style, quoted);
@@ -187,7 +196,11 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
 /// Describes the cause and the changes that admit the Workload.
 fn describe_admission(admission: &PendingAdmission, effect: &str, style: &WaterfallStyle) -> Vec<String> {
     let words = format!("{}: {}", admission.reason, admission.message);
-    let words = if admission.cause == "queue" { words } else { format!("Kueue lacks {}. {words}", admission.cause) };
+    let words = match admission.cause {
+        "queue" => words,
+        "backOff" | "podsReady" => format!("Kueue's configuration: {}.", admission.message),
+        cause => format!("Kueue lacks {cause}. {words}"),
+    };
     let mut entries = vec![paragraph(&words, 2, style)];
     if admission.ahead > 0 {
         let ahead = count(admission.ahead as u64, "Workload");
@@ -201,6 +214,10 @@ fn describe_admission(admission: &PendingAdmission, effect: &str, style: &Waterf
     entries.push(paragraph(&title, 2, style));
     let remedies = admission.smallest_changes.iter();
     entries.extend(remedies.map(|remedy| paragraph(&format!("- {}", remedy.sentence()), 4, style)));
+    if admission.is_incomplete {
+        let text = "The maximum number of runs was reached: smaller or other changes may help as well.";
+        entries.push(paragraph(text, 2, style));
+    }
     entries
 }
 

@@ -62,9 +62,32 @@ impl PlacementChange {
         match &self.nodes[..] {
             [] => steps,
             [one] => format!("{steps}; node {one} qualifies"),
-            [first, .., last] => format!("{steps}; {} nodes qualify: {first} to {last}", self.nodes.len()),
+            nodes => format!("{steps}; {} nodes qualify: {}", nodes.len(), name_ranges(nodes)),
         }
     }
+}
+
+/// Maximum number of ranges that are listed.
+const MAX_RANGES: usize = 3;
+
+/// Lists names, consecutive numbers as a range such as `n-0 to n-5`. Of many ranges only the ends are named.
+fn name_ranges(names: &[String]) -> String {
+    let follows = |a: &String, b: &String| numbered(a).zip(numbered(b)).is_some_and(|(a, b)| (a.0, a.1 + 1) == b);
+    let ranges: Vec<&[String]> = names.chunk_by(follows).collect();
+    let text = |range: &&[String]| match range {
+        [first, .., last] => format!("{first} to {last}"),
+        one => one.concat(),
+    };
+    match ranges.as_slice() {
+        [first, .., last] if ranges.len() > MAX_RANGES => format!("{} to {}", first[0], last[last.len() - 1]),
+        few => few.iter().map(text).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Splits a name into its text and the number at its end.
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let text = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some((text, name[text.len()..].parse().ok()?))
 }
 
 impl PlacementExplanation {

@@ -17,6 +17,11 @@ pub fn awaited(
     let within = |wait: &AdmissionWait| wait.until.unwrap_or(to).min(to).0.saturating_sub(wait.from.max(from).0);
     let caused = own.waits.iter().filter(|wait| Some(wait.cause) == cause && within(wait) > 0);
     let Some(wait) = caused.max_by_key(|wait| within(wait)) else {
+        // A JobSet that lost its queue is resumed neither by Kueue nor by a user.
+        let blocked = run.outcome.blocked_reason(run.names.jobset(jobset));
+        if let Some(reason) = blocked.filter(|_| to >= run.outcome.end) {
+            return reason.to_owned();
+        }
         let mut held = own.reservations.iter().filter(|held| held.evicted.is_some_and(|at| at < to));
         let releases = held.any(|held| held.until.is_none_or(|until| until > from && until <= to));
         let text = if releases { "its pods to end and release the quota" } else { "the JobSet to be resumed" };

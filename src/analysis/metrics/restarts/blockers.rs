@@ -65,6 +65,8 @@ pub struct RestartBlocker {
     silent: Vec<(NodeId, SimTime, SimTime)>,
     /// Removals of Node objects.
     removed: Vec<(NodeId, SimTime)>,
+    /// Times at which pods of JobSets released their nodes, in order and without duplicates.
+    released: Vec<(SimTime, JobSetId)>,
 }
 
 impl RestartBlocker {
@@ -95,6 +97,13 @@ impl RestartBlocker {
         self.removed.iter().any(|(removed, at)| *removed == node && from <= *at && *at <= to)
     }
 
+    /// Returns a JobSet other than the given one whose pod released its node at this time.
+    pub fn releasing_jobset(&self, at: SimTime, except: Option<JobSetId>) -> Option<JobSetId> {
+        let first = self.released.partition_point(|(released, _)| *released < at);
+        let mut at_once = self.released[first..].iter().take_while(|(released, _)| *released == at);
+        at_once.find(|(_, jobset)| Some(*jobset) != except).map(|(_, jobset)| *jobset)
+    }
+
     fn note_node(&mut self, node: NodeId, answers: bool, at: SimTime) {
         let open = self.silent.iter_mut().find(|(known, _, until)| *known == node && *until == SimTime::NEVER);
         match open {
@@ -121,7 +130,8 @@ impl RestartBlocker {
         Some(path)
     }
 
-    fn jobset_of(&self, about: TicketSubject, at: SimTime, names: &RecordNames) -> Option<JobSetId> {
+    /// Returns the JobSet of an object; `None` for nodes.
+    pub fn jobset_of(&self, about: TicketSubject, at: SimTime, names: &RecordNames) -> Option<JobSetId> {
         match about {
             TicketSubject::JobSet(id) => Some(id),
             TicketSubject::Job(job) => names.jobset_of(job),
@@ -171,6 +181,10 @@ impl RecordSink for RestartBlocker {
             Body::NodeGone { node } => {
                 self.note_node(node, true, at);
                 self.removed.push((node, at));
+            }
+            Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => {
+                let jobset = self.pod_at(pod, at).and_then(|(job, _)| names.jobset_of(job));
+                self.released.extend(jobset.map(|jobset| (at, jobset)).filter(|new| self.released.last() != Some(new)));
             }
             Body::JobSetCreated { jobset } => {
                 let way = row_or_default(&mut self.starts, jobset.ix());

@@ -133,11 +133,17 @@ fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &Pa
     let within = |(_, at): &&(u32, SimTime)| step.from < *at && *at <= step.to;
     let fired = || witness.fired.iter().rev().filter(within);
     let fault = |(index, at): &(u32, SimTime)| Some((run.scenario.faults.get(*index as usize)?, *at));
-    let helps = |(fault, _): &(&ScriptedFault, SimTime)| gives_capacity(&fault.action);
+    let own = witness.jobset_of(step.about, step.from, run.names);
+    let releasing = witness.releasing_jobset(step.to, own).map(|jobset| run.names.jobset(jobset));
+    let helps = |(fault, _): &(&ScriptedFault, SimTime)| {
+        gives_capacity(&fault.action) && releasing.is_none_or(|jobset| ends_pods_of(&fault.action, jobset))
+    };
     // Without an action that gives capacity, another fault that restarts the JobSet has ended the wait.
     let ended = || fired().filter_map(fault).find(|(_, at)| *at == step.to);
     if let Some((fault, _)) = fired().filter_map(fault).find(helps) {
         text.push_str(&format!("; until {}", format::scripted(fault)));
+    } else if let Some(jobset) = releasing {
+        text.push_str(&format!("; until pods of JobSet {jobset} release their nodes"));
     } else if let Some((fault, _)) = ended() {
         text.push_str(&format!("; until another fault restarts the JobSet ({})", format::scripted(fault)));
     }
@@ -159,6 +165,21 @@ fn gives_capacity(action: &FaultAction) -> bool {
             | DeleteJobSet(_)
             | Request(_)
     )
+}
+
+/// Whether an action on a JobSet or on one of its pods may end pods of the JobSet. Actions on nodes may as well.
+fn ends_pods_of(action: &FaultAction, jobset: &str) -> bool {
+    use FaultAction::*;
+    let is_own = |name: &str| {
+        let rest = name.strip_prefix(jobset);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    match action {
+        DeletePod { pod, .. } | EvictPod { pod } | ContainerExit { pod, .. } => is_own(pod),
+        SuspendJobSet(name) | DeleteJobSet(name) => is_own(name),
+        Request(request) => is_own(&request.object.name),
+        _ => false,
+    }
 }
 
 /// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.

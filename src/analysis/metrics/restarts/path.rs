@@ -77,15 +77,20 @@ impl CriticalPath {
 
     /// Appends an open step from the last step, or from `start` without steps, until `end`.
     pub fn leave_open(&mut self, start: SimTime, end: SimTime, about: TicketSubject) {
-        let open = PathStep {
-            from: self.steps.last().map_or(start, |s| s.to),
-            to: end,
-            waited: TicketWait::SilentNode,
-            part: PathPart::Open,
-            about,
-        };
-        if open.to > open.from {
-            self.steps.push(open);
+        self.append((start, end), (TicketWait::SilentNode, PathPart::Open), about);
+    }
+
+    /// Appends a wait for a node from the last step, or from `start` without steps, until `end`.
+    pub fn wait_for_capacity(&mut self, start: SimTime, end: SimTime, about: TicketSubject) {
+        self.append((start, end), (TicketWait::Unschedulable, PathPart::Whole), about);
+    }
+
+    fn append(
+        &mut self, (start, to): (SimTime, SimTime), (waited, part): (TicketWait, PathPart), about: TicketSubject,
+    ) {
+        let from = self.steps.last().map_or(start, |s| s.to);
+        if to > from {
+            self.steps.push(PathStep { from, to, waited, part, about });
         }
     }
 

@@ -134,7 +134,13 @@ impl RestartFold {
             None => {
                 let (newest, at) = self.last_of_failure(jobset, start, names).unwrap_or((newest, at));
                 let mut path = self.path_to(jobset, newest, at);
-                path.leave_open(start, self.now, TicketSubject::JobSet(jobset));
+                let about = TicketSubject::JobSet(jobset);
+                let waits_for_capacity = state.is_some_and(|js| js.capacity.is_open());
+                if waits_for_capacity && !dead_end {
+                    path.wait_for_capacity(start, self.now, about);
+                } else {
+                    path.leave_open(start, self.now, about);
+                }
                 path
             }
         }

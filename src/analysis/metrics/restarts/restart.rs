@@ -252,7 +252,12 @@ impl RestartMetrics {
 
     /// Describes a step of the restart.
     pub fn describe_step(&self, step: &RestartStep) -> String {
-        waits::with_pods(step.what, self.created)
+        let pods = match self.created {
+            0 => "no pods".to_owned(),
+            1 => "1 pod".to_owned(),
+            n => format!("{} pods", waits::thousands(u64::from(n))),
+        };
+        step.what.replace("{pods} pods", &pods)
     }
 
     /// Returns the virtual time of a milestone, or `None` if it was not reached.

@@ -113,6 +113,7 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::RequeueBackoff => "Kueue's back-off before an evicted Workload is queued again",
         TicketWait::MaxExecutionTime => "Kueue's time limit of the Workload (max-exec-time-seconds)",
         TicketWait::UsageSample => "Kueue's next sample of the usage of queues",
+        TicketWait::Quota => "quota of a queue of Kueue",
     }
 }
 
@@ -207,5 +208,6 @@ pub fn doing(waited: TicketWait) -> &'static str {
         TicketWait::RequeueBackoff => "the evicted Workload of {of} waits to be queued again",
         TicketWait::MaxExecutionTime => "the Workload of {of} reaches its maximum execution time",
         TicketWait::UsageSample => "Kueue samples the usage of its queues",
+        TicketWait::Quota => "the Workload of {of} waits in its queue",
     }
 }
