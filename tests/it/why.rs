@@ -252,7 +252,7 @@ fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
     let blocked = why.blocked.expect("seven pods do not fit on six nodes");
     assert!(!blocked.condition.is_empty());
     let (setting, _) = blocked.change.expect("one node more");
-    assert_eq!(setting.lever, "spare nodes");
+    assert_eq!(setting.lever, "spare node in each domain");
 }
 
 #[test]
@@ -652,8 +652,7 @@ fn a_wait_for_nodes_of_another_jobset_is_a_wait_for_capacity() {
         assert!(foreign.is_empty(), "{end}: {foreign:?}");
         let waits: Vec<_> = why.spans.iter().filter(|s| s.waited_for.starts_with("no node fits")).collect();
         assert!(waits.iter().any(|s| s.waited_for.contains(until)), "{end}: {waits:?}");
-        let detect: f64 =
-            why.spans.iter().filter(|s| s.phase == "detect").map(|s| s.step.duration().seconds()).sum();
+        let detect: f64 = why.spans.iter().filter(|s| s.phase == "detect").map(|s| s.step.duration().seconds()).sum();
         assert!((100.0..120.0).contains(&detect), "{end}: {detect}");
     }
     let scenario = format!("{SHARED}{}stop: {{at: 4h, when: Time}}\n", table[0].0);
@@ -673,8 +672,8 @@ fn an_unfinished_wait_for_nodes_ends_with_the_fewest_spare_nodes() {
     let binding = why.binding.expect("a longest wait");
     assert!(binding.name.starts_with("no node fits") && binding.time.seconds() > 13_000.0, "{binding:?}");
     let (setting, takes) = why.blocked.expect("a pod is pending").change.expect("a change");
-    let sets = [("topology.pools[0].nodesPerIsland".to_owned(), "9".to_owned())];
-    assert!(setting.sets == sets && takes.seconds() < 200.0, "{setting:?}: {takes:?}");
+    // The smallest change adds no node beside the lost one.
+    assert!(setting.lever == "replacement of the lost node" && takes.seconds() < 400.0, "{setting:?}: {takes:?}");
     let change = why.placement[0].explanation.change.as_ref().expect("a node could be freed").text();
     assert!(change.contains("7 nodes qualify: n-0 to n-") && change.contains(", n-"), "{change}");
 }
@@ -683,9 +682,11 @@ fn an_unfinished_wait_for_nodes_ends_with_the_fewest_spare_nodes() {
 #[test]
 fn a_start_that_waits_for_nodes_does_not_include_the_work_of_other_jobsets() {
     let pods = jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 4, completions: 4");
-    let scenario = SHARED.split("faults:").next().unwrap().replace(
-        "maxRestarts=0]}]", "maxRestarts=0]}, {manifest: jobset.yaml, submitAt: 1m, set: [metadata.name=c]}]",
-    ) + "containers: [{jobSet: b, runFor: 1h}]\nstop: {at: 2h, when: Time}\n";
+    let scenario =
+        SHARED.split("faults:").next().unwrap().replace(
+            "maxRestarts=0]}]",
+            "maxRestarts=0]}, {manifest: jobset.yaml, submitAt: 1m, set: [metadata.name=c]}]",
+        ) + "containers: [{jobSet: b, runFor: 1h}]\nstop: {at: 2h, when: Time}\n";
     let why = explain_texts(&scenario, &pods, &WhyRequest { jobset: Some("c".to_owned()), ..path_only() });
     let binding = why.binding.expect("a longest wait");
     assert!(binding.name.starts_with("no node fits") && binding.time.seconds() > 3500.0, "{binding:?}");
@@ -746,7 +747,10 @@ fn waits_for_checks_detectors_and_resumptions_have_their_levers() {
         let best = why.what_if.iter().find(|w| w.setting.lever == lever);
         assert!(best.is_some_and(|w| w.saves.seconds() > saves), "{lever}: {:?}, {:?}", why.what_if, why.binding);
         let binding = why.binding.expect("a longest wait");
-        let index = binding.lever.expect("a lever acts on it");
-        assert_eq!(why.what_if[index].setting.lever, lever, "{binding:?}");
+        // The quota is held by a JobSet that waits for the checks.
+        if !binding.name.starts_with("quota") {
+            let index = binding.lever.unwrap_or_else(|| panic!("{lever}: {binding:?}"));
+            assert_eq!(why.what_if[index].setting.lever, lever, "{binding:?}");
+        }
     }
 }

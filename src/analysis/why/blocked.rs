@@ -6,9 +6,9 @@ use super::change_trial::{ChangeTrial, TrialGoal};
 use super::levers::LeverSetting;
 use super::trials::{self, MeasuredTrial, TrialTarget};
 use crate::admission::{RemedyRow, remedy_rows};
+use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{PathPart, PathStep};
 use crate::metrics::{CriticalSpan, RunView};
-use crate::metrics::admission::WaitCause;
 use serde::Serialize;
 use sim_api::spec::kueue::QueueingStrategy;
 use sim_api::spec::{ScenarioSpec, StopSpec, StopWhen};
@@ -135,7 +135,8 @@ pub(super) fn past_limit(
         ("podsReady", "the pods were not ready", changes)
     } else {
         let requeuing = &mut wait.requeuing;
-        let changes = [("backoffBaseSeconds", &mut requeuing.backoff_base), ("backoffMaxSeconds", &mut requeuing.backoff_max)];
+        let changes =
+            [("backoffBaseSeconds", &mut requeuing.backoff_base), ("backoffMaxSeconds", &mut requeuing.backoff_max)];
         let changes = changes.into_iter().map(|(name, time)| (name, tenth(time)));
         ("backOff", "the Workload was evicted", changes.collect())
     };

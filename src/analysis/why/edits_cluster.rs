@@ -25,7 +25,8 @@ pub fn detection_time(facts: &RunFacts) -> EditSettings {
         Some((format!("faultProcesses[{i}].{field}"), time.median()))
     });
     let all: Vec<(String, Duration)> = detected.collect();
-    let setting = |part: u64| all.iter().map(|(path, now)| set(path.clone(), Duration(now.0 / part).to_string())).collect();
+    let setting =
+        |part: u64| all.iter().map(|(path, now)| set(path.clone(), Duration(now.0 / part).to_string())).collect();
     non_empty([setting(2), setting(10)])
 }
 

@@ -199,7 +199,7 @@ fn unplaceable(
             cause: String::new(),
             jobset: name.clone(),
             number: None,
-                is_numbered_by_jobset: false,
+            is_numbered_by_jobset: false,
             start: SimTime::ZERO,
             end: SimTime::ZERO,
             ended: false,

@@ -138,9 +138,7 @@ impl KueueController {
         let about = TicketSubject::JobSet(jobset);
         self.cycles.patches.push(Some(patch));
         let before = queued.map(|mark| ctx.end_wait(mark, TicketWait::Quota, about));
-        ctx.request(
-            RequestEntry::new(Call::KueueWorkloadPatch, about, number), SimulationEvent::KueuePatched { nth },
-        );
+        ctx.request(RequestEntry::new(Call::KueueWorkloadPatch, about, number), SimulationEvent::KueuePatched { nth });
         if let Some(before) = before {
             ctx.restore_mark(before);
         }

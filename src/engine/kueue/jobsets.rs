@@ -12,8 +12,8 @@ use serde_json::Value;
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_PREBUILT_WORKLOAD};
 use sim_api::spec::kueue::{KueueObjects, POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ObjectKind};
-use sim_base::{JobSetId, SimTime};
 use sim_base::fnv::fnv1a;
+use sim_base::{JobSetId, SimTime};
 use sim_kueue::control::{JobView, reconcile_job};
 use sim_kueue::workload::jobset::{
     self, PriorityClasses, WorkloadError, adopted, is_equivalent, priority_class_label, workload,

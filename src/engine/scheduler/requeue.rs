@@ -75,9 +75,7 @@ impl SchedulerState {
                 AwaitedEvent::Pod(other) => !self.waits_for_pod(ctx, pod, other),
             };
             let before = match self.queues.enqueued(pod) {
-                mark if waited_for_capacity => {
-                    ctx.end_wait(mark, TicketWait::Unschedulable, TicketSubject::Pod(pod))
-                }
+                mark if waited_for_capacity => ctx.end_wait(mark, TicketWait::Unschedulable, TicketSubject::Pod(pod)),
                 _ => ctx.mark(),
             };
             self.requeue(ctx, (pod, incarnation));
