@@ -437,9 +437,7 @@ fn pods_that_the_scheduler_places_take_nodes_from_later_topology_assignments() {
     let group = "resourceGroups: [{coveredResources: [example.com/gpu], flavors: [{name: plain, resources: [{name: \
                  example.com/gpu, nominalQuota: 100}]}]}]";
     let object = |kind: &str, name: &str, spec: &str| {
-        format!(
-            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
-        )
+        format!("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n")
     };
     let dump = [
         queues.to_owned(),

@@ -22,9 +22,9 @@ const PODS_MAX: u64 = 100_000;
 /// Smallest and largest number of draws.
 const DRAWS: [u64; 2] = [10, 100];
 
-/// Places the pods of all JobSets of a scenario. If random numbers can decide whether they fit, several draws are tried;
-/// with `stops_at_failure`, only until one does not fit. With `needs_nodes`, several draws are also tried if random
-/// numbers only decide which nodes the pods use.
+/// Places the pods of all JobSets of a scenario. If random numbers can decide whether they fit, several draws are
+/// tried; with `stops_at_failure`, only until one does not fit. With `needs_nodes`, several draws are also tried if
+/// random numbers only decide which nodes the pods use.
 pub(super) fn place(
     scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool,
 ) -> Result<PlacementDraws, CannotRun> {

@@ -472,8 +472,12 @@ impl SubmissionTrial<'_> {
                 _ => {}
             }
         }
-        // The topology assignments of these Workloads depend on the draw.
-        self.keep_draw(0);
+        let has_changed = |(key, w): (usize, &Option<Arc<Workload>>)| w.as_deref().is_some_and(holds) != had_quota[key];
+        if self.progress.state.workloads.iter().enumerate().any(has_changed) {
+            // The topology assignments of these Workloads depend on the draw.
+            self.progress.draws.truncate(1);
+            self.use_first_draw();
+        }
     }
 
     /// Returns the nodes without the resources of the pods of a draw.
@@ -484,19 +488,10 @@ impl SubmissionTrial<'_> {
         nodes
     }
 
-    /// Assumes that the pods are on the nodes of a draw, and drops the others.
-    fn keep_draw(&mut self, at: usize) {
-        if at < self.progress.draws.len() {
-            self.progress.draws.swap(0, at);
-            self.progress.draws.truncate(1);
-            self.use_first_draw();
-        }
-    }
-
     /// Gives Kueue the nodes with the pods of the first draw.
     fn use_first_draw(&mut self) {
         if let Some(pods) = self.progress.draws.first() {
-            self.progress.state.nodes = Arc::new(self.nodes_with(&pods.clone()));
+            self.progress.state.nodes = Arc::new(self.nodes_with(pods));
         }
     }
 

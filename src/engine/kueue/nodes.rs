@@ -224,7 +224,7 @@ impl KueueController {
         self.manager().cache.set_topology(topology);
     }
 
-    /// Returns the nodes in the cache, with what other pods leave of their resources.
+    /// Returns the nodes in the cache, without the resources of pods that are not placed by topology.
     pub fn nodes_now(&self) -> Vec<TasNode> {
         let mut nodes: Vec<TasNode> = self.nodes.nodes.iter().flatten().cloned().collect();
         let others: Vec<(&String, ResourceAmounts)> =
