@@ -47,8 +47,9 @@ use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use kueue::{
-    describe_error as describe_workload_error, local_queue_text, namespaces as kueue_namespaces,
-    placed_requests as kueue_placed_requests, started as started_jobset, topology_nodes as kueue_nodes, workload_name,
+    describe_error as describe_workload_error, is_placed_by_topology, local_queue_text, namespaces as kueue_namespaces,
+    placed_requests as kueue_placed_requests, reduce as reduce_kueue_nodes, started as started_jobset,
+    topology_nodes as kueue_nodes, with_pod as requests_on_node, workload_name,
 };
 pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
 pub use prepare::{CannotRun, PrepareError};
@@ -192,6 +193,12 @@ impl SimulationInput {
         &self, end: sim_base::SimTime,
     ) -> (Vec<std::sync::Arc<sim_kueue::workload::Workload>>, sim_base::SimTime) {
         self.components.kueue.existing_workloads(end)
+    }
+
+    /// The nodes that Kueue knows at the end of the last run, without the resources of the pods that are not placed by
+    /// topology. Empty without topologies.
+    pub fn kueue_nodes_now(&self) -> Vec<sim_kueue::tas::TasNode> {
+        self.components.kueue.nodes_now()
     }
 
     pub fn node_count(&self) -> usize {

@@ -429,6 +429,49 @@ fn where_a_leader_chooses_its_domain_the_share_of_placements_that_fit_is_given()
     assert!(changes(&own).contains(&cordon.to_owned()), "{:?}", changes(&own));
 }
 
+/// Two racks of two free nodes. Pods without a topology assignment take the resources of their nodes from later
+/// assignments, whether Kueue manages their JobSet or not.
+#[test]
+fn pods_that_the_scheduler_places_take_nodes_from_later_topology_assignments() {
+    let queues = RACKS.split("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload").next().unwrap_or_default();
+    let group = "resourceGroups: [{coveredResources: [example.com/gpu], flavors: [{name: plain, resources: [{name: \
+                 example.com/gpu, nominalQuota: 100}]}]}]";
+    let object = |kind: &str, name: &str, spec: &str| {
+        format!("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n")
+    };
+    let dump = [
+        queues.to_owned(),
+        object("ResourceFlavor", "plain", "nodeLabels: {pool: gpu}"),
+        object("ClusterQueue", "plain", &format!("namespaceSelector: {{}}, {group}")),
+        object("LocalQueue", "plain", "clusterQueue: plain"),
+    ];
+    let (required, preferred) =
+        ("kueue.x-k8s.io/podset-required-topology: rack", "kueue.x-k8s.io/podset-preferred-topology: rack");
+    let label = "labels: {kueue.x-k8s.io/queue-name: lq}";
+    for of_first in ["labels: {}", "labels: {kueue.x-k8s.io/queue-name: plain}"] {
+        let both = |first: u32, pods: u32, annotations: &str| {
+            let topology = read_topology(&source("racks", RACK_NODES)).unwrap_or_else(|e| panic!("{e}"));
+            let plain = rack_job("plain", (1, first), "").replace(label, of_first);
+            let mine = rack_job("mine", (1, pods), annotations);
+            let mut report = report(&dump.concat(), &format!("{plain}---\n{mine}"), Some(topology));
+            assert!(report.job_sets[0].starts(), "{report:?}");
+            report.job_sets.remove(1)
+        };
+        let full = both(1, 4, preferred);
+        assert_eq!((full.verdict, full.cause), ("Pending", Some("topology")), "{full:?}");
+        assert!(full.message.contains("allows to fit only 3 out of 4 pod(s)"), "{}", full.message);
+        assert_eq!(changes(&full)[0], "lower parallelism and completions of replicatedJob w from 4 to 3");
+        let beside = both(1, 2, required);
+        assert_eq!((beside.verdict, beside.nodes), ("Admitted", None));
+        // In one of three placements, the two pods share a rack.
+        let drawn = both(2, 2, required);
+        let nodes = drawn.nodes.clone().expect("the placement has draws");
+        assert_eq!((drawn.verdict, drawn.cause, nodes.draws), ("Pending", Some("topology"), 100), "{drawn:?}");
+        assert!((15..=55).contains(&nodes.fitting_draws), "{nodes:?}");
+        assert_eq!(changes(&drawn)[0], "lower parallelism and completions of replicatedJob w from 2 to 1");
+    }
+}
+
 /// Kueue assigns racks of three nodes, not nodes. Of two Jobs with two pods each, the second one gets both racks.
 #[test]
 fn assigned_domains_of_several_nodes_are_checked_against_exclusive_placement() {

@@ -22,13 +22,22 @@ const PODS_MAX: u64 = 100_000;
 /// Smallest and largest number of draws.
 const DRAWS: [u64; 2] = [10, 100];
 
-/// Places the pods of all JobSets of a scenario. If the placement depends on random numbers, several draws are tried;
-/// with `stops_at_failure`, only until one does not fit.
-pub(super) fn place(scenario: &ScenarioSpec, stops_at_failure: bool) -> Result<PlacementDraws, CannotRun> {
+/// Places the pods of all JobSets of a scenario. If random numbers can decide whether they fit, several draws are
+/// tried; with `stops_at_failure`, only until one does not fit. With `needs_nodes`, several draws are also tried if
+/// random numbers only decide which nodes the pods use.
+pub(super) fn place(
+    scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool,
+) -> Result<PlacementDraws, CannotRun> {
     let pods: u64 = scenario.jobsets.iter().map(|submitted| submitted.jobset.spec.pods()).sum();
     let [least, most] = DRAWS;
-    let draws = if is_drawn(scenario) { (PODS_MAX / pods.max(1)).clamp(least, most) } else { 1 };
-    placements(scenario, draws, stops_at_failure)
+    let is_drawn = is_drawn(scenario);
+    let has_choice = is_drawn || needs_nodes && scenario.control_plane.ties != SchedulerTies::InOrder;
+    let draws = if has_choice { (PODS_MAX / pods.max(1)).clamp(least, most) } else { 1 };
+    let mut placed = placements(scenario, draws, stops_at_failure || !is_drawn)?;
+    if !is_drawn {
+        (placed.tried, placed.fitting) = (1, placed.fitting.min(1));
+    }
+    Ok(placed)
 }
 
 /// Returns whether the scheduler's choice among equal nodes can decide whether all pods fit. It cannot if all pods are

@@ -172,13 +172,14 @@ impl RemedyRow {
     }
 }
 
-/// Whether the pods of an admitted JobSet fit on the nodes.
+/// Whether the pods of an admitted JobSet fit on the nodes. For a pending JobSet, in how many placements of other pods
+/// Kueue admits it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeFit {
     /// Whether all pods become ready, in all draws.
     pub fits: bool,
-    /// Number of draws in which all pods become ready.
+    /// Number of draws in which all pods become ready, or in which Kueue admits the JobSet.
     pub fitting_draws: u64,
     /// Number of draws of the placement: 1 if it does not depend on random numbers.
     pub draws: u64,

@@ -10,10 +10,12 @@ use super::report::{
 };
 use super::wait;
 use super::wait::WaitRequest;
+use crate::capacity::fit::PodsOnNodes;
 use sim_api::spec::keys::KUEUE_PRIORITY_CLASS;
 use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
-use sim_api::spec::{JobSet, ScenarioSpec, SubmittedJobSet};
-use sim_engine::{CannotRun, SimulationInput, describe_workload_error, started_jobset};
+use sim_api::spec::{JobSet, ResourceAmounts, ScenarioSpec, SubmittedJobSet};
+use sim_engine::{CannotRun, SimulationInput, describe_workload_error, reduce_kueue_nodes, started_jobset};
+use sim_kueue::tas::TasNode;
 use sim_kueue::verdict::{
     Additions, AdmissionVerdict, ChangeResult, ChangeTrials, PreemptedWorkload, QueueChange, QueueState, Remedy,
     VerdictKind, node_changes, settle, smallest_changes, submit,
@@ -346,6 +348,9 @@ fn notes(
     notes
 }
 
+/// Requests of the pods that the scheduler placed, by namespace and name of the JobSet, and by name of the node.
+type PlacedPods = BTreeMap<String, BTreeMap<String, ResourceAmounts>>;
+
 /// The JobSets that were submitted so far.
 #[derive(Clone, Default)]
 struct Progress {
@@ -358,6 +363,9 @@ struct Progress {
     assigned: Vec<Arc<AssignedJob>>,
     /// Preempted Workloads, by namespace and name.
     released: BTreeSet<String>,
+    /// The nodes of the pods that the scheduler placed, in each draw of the placement that is still possible. The first
+    /// one is in effect for `state`.
+    draws: Vec<Arc<PlacedPods>>,
     /// Key of the Workload of each JobSet.
     keys: Vec<Option<WorkloadKey>>,
     /// Whether the Workloads in the queues have been tried since the last change of the usage of quota.
@@ -464,6 +472,77 @@ impl SubmissionTrial<'_> {
                 _ => {}
             }
         }
+        let has_changed = |(key, w): (usize, &Option<Arc<Workload>>)| w.as_deref().is_some_and(holds) != had_quota[key];
+        if self.progress.state.workloads.iter().enumerate().any(has_changed) {
+            // The topology assignments of these Workloads depend on the draw.
+            self.progress.draws.truncate(1);
+            self.use_first_draw();
+        }
+    }
+
+    /// Returns the nodes without the resources of the pods of a draw.
+    fn nodes_with(&self, pods: &PlacedPods) -> Vec<TasNode> {
+        let mut nodes = (*self.inputs.queues.nodes).clone();
+        let present = pods.iter().filter(|(jobset, _)| !self.progress.released.contains(*jobset));
+        reduce_kueue_nodes(&mut nodes, present.flat_map(|(_, on_nodes)| on_nodes));
+        nodes
+    }
+
+    /// Gives Kueue the nodes with the pods of the first draw.
+    fn use_first_draw(&mut self) {
+        if let Some(pods) = self.progress.draws.first() {
+            self.progress.state.nodes = Arc::new(self.nodes_with(pods));
+        }
+    }
+
+    /// Returns whether the nodes of the pods of a JobSet matter to a JobSet after it or to a Workload in the queues.
+    fn has_later_topology(&self) -> bool {
+        let objects = &self.inputs.objects;
+        let later = self.inputs.scenario.jobsets.iter().skip(self.progress.keys.len());
+        objects.uses_topology() && later.map(|submitted| &submitted.jobset).any(|jobset| objects.manages(jobset))
+    }
+
+    /// Submits a Workload in each draw of the placement of the pods before it. The state is then that of the first draw
+    /// in which it gets no quota, or of the first draw. Returns the number of draws in which it gets quota, and the
+    /// number of draws. If only the result counts, the first draw without quota is the last one.
+    fn submit_in_draws(&mut self, key: WorkloadKey) -> Option<(AdmissionVerdict, u64, u64)> {
+        let draws = self.progress.draws.clone();
+        if draws.len() < 2 {
+            let verdict = submit(&mut self.progress.state, key)?;
+            let admitted = u64::from(verdict.is_admitted());
+            return Some((verdict, admitted, 1));
+        }
+        let mut known: BTreeMap<&PlacedPods, bool> = BTreeMap::new();
+        let mut chosen: Option<(usize, QueueState, AdmissionVerdict)> = None;
+        let mut admitted = 0;
+        for (at, draw) in draws.iter().enumerate() {
+            let has_quota = match known.get(&**draw) {
+                Some(known) => *known,
+                None => {
+                    let nodes = Arc::new(self.nodes_with(draw));
+                    let mut state = QueueState { nodes, ..self.progress.state.clone() };
+                    let verdict = submit(&mut state, key)?;
+                    let has_quota = verdict.is_admitted();
+                    known.insert(draw, has_quota);
+                    if chosen.as_ref().is_none_or(|(_, _, first)| first.is_admitted() && !has_quota) {
+                        chosen = Some((at, state, verdict));
+                    }
+                    has_quota
+                }
+            };
+            admitted += u64::from(has_quota);
+            if self.is_check && !has_quota {
+                break;
+            }
+        }
+        let (at, state, verdict) = chosen?;
+        self.progress.state = state;
+        let tried = draws.len() as u64;
+        let has_assignment = placements(&verdict.workload).iter().any(|set| !set.domains.is_empty());
+        if has_assignment || 0 < admitted && admitted < tried {
+            self.progress.draws = vec![draws[at].clone()];
+        }
+        Some((verdict, admitted, tried))
     }
 
     fn submit(&mut self, submitted: &SubmittedJobSet) -> Result<Attempt, CannotRun> {
@@ -497,7 +576,7 @@ impl SubmissionTrial<'_> {
         if let Some(last) = self.progress.keys.last_mut() {
             *last = Some(key);
         }
-        let state = &mut self.progress.state;
+        let state = &self.progress.state;
         if let Some(own) = state.workload(key) {
             result.cluster_queue = state.cluster_queue(own).unwrap_or_default().to_owned();
             let has_quota = |w: &Arc<Workload>| w.has_active_reservation() && !w.is_evicted();
@@ -507,16 +586,26 @@ impl SubmissionTrial<'_> {
                 return Ok(attempt);
             }
         }
-        attempt.before = (!self.is_check).then(|| (state.clone(), key));
-        let Some(mut verdict) = submit(state, key) else { return Ok(attempt) };
+        let before = (!self.is_check).then(|| state.clone());
+        let Some((mut verdict, admitted, draws)) = self.submit_in_draws(key) else { return Ok(attempt) };
+        let nodes = self.progress.state.nodes.clone();
+        attempt.before = before.map(|before| (QueueState { nodes, ..before }, key));
         verdict.admitted_first.splice(0..0, self.progress.admitted_between.iter().copied());
         self.progress.is_at_rest = !verdict.is_admitted();
-        describe(result, state, &verdict);
+        describe(result, &self.progress.state, &verdict);
         if !verdict.is_admitted() {
+            if admitted > 0 {
+                let blocked = Vec::new();
+                result.nodes = Some(NodeFit { fits: false, fitting_draws: admitted, draws, blocked });
+            }
             return Ok(attempt);
         }
         let released = result.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name));
+        let count = self.progress.released.len();
         self.progress.released.extend(released);
+        if self.progress.released.len() > count {
+            self.use_first_draw();
+        }
         let jobset = self.start(&mut attempt.verdict, submitted, &verdict.workload)?;
         attempt.started = Some(StartedJobSet { jobset, preempted: verdict.preempted });
         Ok(attempt)
@@ -584,6 +673,7 @@ impl SubmissionTrial<'_> {
             }
         } else if !had_quota && result.verdict == "Pending" && workload.is_admitted() {
             (result.verdict, result.cause, result.pod_sets) = ("Admitted", None, placements(workload));
+            result.nodes = None;
             if let Some(condition) = workload.condition(ConditionType::QuotaReserved) {
                 (result.reason, result.message) = (condition.reason.clone(), condition.message.clone());
             }
@@ -667,7 +757,8 @@ impl SubmissionTrial<'_> {
         let mut scenario = ScenarioSpec { jobsets, ..(*self.inputs.scenario).clone() };
         inputs::occupy(&mut scenario.topology, &self.progress.held);
         let known = self.progress.released.iter().filter(|name| inputs::release(&mut scenario.topology, name)).count();
-        let placed = placement::place(&scenario, self.is_check)?;
+        let needs_nodes = keeps && self.has_later_topology();
+        let placed = placement::place(&scenario, self.is_check, needs_nodes)?;
         let fits = placed.fitting == placed.tried;
         // Some preempted pods are still on their nodes here, so that a failure proves nothing.
         if !fits && known + gone < result.preempted.len() {
@@ -676,6 +767,16 @@ impl SubmissionTrial<'_> {
         // Pods that are placed hold their nodes although other pods of the JobSet do not fit.
         if keeps {
             self.progress.started.push(Arc::new(submitted));
+            let started = &self.progress.started;
+            let by_name = |pods: PodsOnNodes| -> Arc<PlacedPods> {
+                // A suspended JobSet that Kueue does not manage has no pods.
+                let runs = pods.into_iter().filter(|(jobset, _)| !started[*jobset].jobset.spec.suspend);
+                Arc::new(runs.map(|(jobset, on_nodes)| (name(&started[jobset]), on_nodes)).collect())
+            };
+            if self.inputs.objects.uses_topology() {
+                self.progress.draws = placed.on_nodes.into_iter().map(by_name).collect();
+                self.use_first_draw();
+            }
         }
         if !fits {
             result.cause = Some("node");

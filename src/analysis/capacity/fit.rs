@@ -5,13 +5,13 @@ use super::copies::CopySet;
 use super::placed::{PlacedJob, PlacementReport, PlacementSink, report};
 use serde::Serialize;
 use serde_json::Value;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{ResourceAmounts, ScenarioSpec};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::record::{PendingPods, RunOutcome};
-use sim_engine::{CannotRun, SimulationInput};
+use sim_engine::{CannotRun, SimulationInput, is_placed_by_topology, requests_on_node};
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Shortest time between the submissions of two copies.
 const SHORTEST_GAP: Duration = Duration::from_secs(10);
@@ -53,22 +53,28 @@ pub struct PlacementDraws {
     pub tried: u64,
     /// Why the first draw that does not fit is not ready, as sentences.
     pub blocked: Vec<String>,
+    /// For each draw, the nodes of the pods.
+    pub on_nodes: Vec<PodsOnNodes>,
 }
+
+/// Requests of the pods that Kueue does not place by topology, by JobSet in the scenario and name of the node.
+pub type PodsOnNodes = BTreeMap<usize, BTreeMap<String, ResourceAmounts>>;
 
 /// Places the JobSets of a scenario one after the other, with the random numbers of replication 0, 1 and so on. The
 /// result is about the last JobSet. With `stops_at_failure`, the first draw that does not fit is the last one.
 pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -> Result<PlacementDraws, CannotRun> {
     let copies = CopySet::new(scenario);
     let Some(last) = copies.jobsets().len().checked_sub(1) else {
-        return Ok(PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() });
+        return Ok(PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new(), on_nodes: Vec::new() });
     };
     let mut simulation = SimulationInput::new(&copies.one_by_one())?;
     simulation.set_explains_placement(true);
-    let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new() };
+    let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new(), on_nodes: Vec::new() };
     for replication in 0..draws {
         let mut sink = PlacementSink::until_ready(last);
         let outcome = simulation.run(scenario.seed, replication, &mut sink);
         result.tried += 1;
+        result.on_nodes.push(pods_on_nodes(&simulation, &sink));
         if sink.copy_ready_at(last, 1).is_some() {
             result.fitting += 1;
             continue;
@@ -84,6 +90,26 @@ pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -
         }
     }
     Ok(result)
+}
+
+fn pods_on_nodes(simulation: &SimulationInput, sink: &PlacementSink) -> PodsOnNodes {
+    let (scenario, cluster) = (simulation.scenario(), simulation.cluster());
+    let mut sums = PodsOnNodes::new();
+    for job in sink.jobs(scenario, simulation.names()) {
+        let jobset = &scenario.jobsets[job.jobset].jobset;
+        let template = &jobset.spec.replicated_jobs[job.replicated_job].template.template;
+        if is_placed_by_topology(&template.annotations) {
+            continue;
+        }
+        let requests = requests_on_node(template.spec.requests());
+        for node in job.nodes {
+            let on_node = sums.entry(job.jobset).or_default().entry(cluster.names[node.ix()].clone()).or_default();
+            for (resource, milli) in &requests {
+                *on_node.entry(resource.clone()).or_default() += milli;
+            }
+        }
+    }
+    sums
 }
 
 /// Returns why JobSets are refused or not ready.

@@ -37,6 +37,8 @@ struct PlacedPod {
 pub struct PlacedJob {
     /// Position of the JobSet in the scenario.
     pub jobset: usize,
+    /// Position of its replicatedJob in the JobSet.
+    pub replicated_job: usize,
     /// Name of the Job.
     pub name: String,
     /// Node of each pod.
@@ -74,14 +76,14 @@ impl PlacementSink {
         let mut rows: Vec<_> = placed.filter_map(row).collect();
         rows.sort_unstable();
         let mut jobs: Vec<(JobId, PlacedJob)> = Vec::new();
-        for ((jobset, rj, _, id, _), node) in rows {
+        for ((jobset, replicated_job, _, id, _), node) in rows {
             match jobs.last_mut().filter(|(last, _)| *last == id) {
                 Some((_, job)) => job.nodes.push(node),
                 None => {
-                    let rj = &scenario.jobsets[jobset].jobset.spec.replicated_jobs[rj];
+                    let rj = &scenario.jobsets[jobset].jobset.spec.replicated_jobs[replicated_job];
                     let uses_accelerators = uses_accelerators(scenario, rj);
                     let name = names.job(id).to_owned();
-                    jobs.push((id, PlacedJob { jobset, name, nodes: vec![node], uses_accelerators }));
+                    jobs.push((id, PlacedJob { jobset, replicated_job, name, nodes: vec![node], uses_accelerators }));
                 }
             }
         }

@@ -14,7 +14,7 @@ use sim_api::spec::kueue::QueueingStrategy;
 use sim_api::spec::{ScenarioSpec, StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{DiscardSink, JobSetOutcome, TicketWait};
-use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
+use sim_engine::{SimulationInput, kueue_namespaces};
 use sim_kueue::verdict::{
     Additions, ChangeResult, ChangeTrials, PendingCause, QueueChange, QueueState, Remedy, VerdictKind,
     smallest_changes, try_admission,
@@ -196,7 +196,7 @@ pub(super) fn pending_admission(
     let names = scenario.jobsets.iter().map(|submitted| submitted.jobset.name.clone());
     let state = QueueState {
         objects: Arc::new(objects.clone()),
-        nodes: Arc::new(kueue_nodes(simulation.cluster(), objects)),
+        nodes: Arc::new(simulation.kueue_nodes_now()),
         namespaces: Arc::new(kueue_namespaces(scenario, objects)),
         workloads: simulation.workloads().into_iter().chain(existing.into_iter().map(Some)).collect(),
         now,

@@ -74,6 +74,19 @@ pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<T
     (0..count).map(|index| node(NodeId(index as u32))).collect()
 }
 
+/// Subtracts requests of pods that are not placed by topology, by node, from the resources of nodes.
+pub fn reduce<'a>(nodes: &mut [TasNode], requests: impl Iterator<Item = (&'a String, &'a ResourceAmounts)>) {
+    let by_name: BTreeMap<String, usize> = nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
+    for (name, amounts) in requests {
+        let Some(node) = by_name.get(name).map(|at| &mut nodes[*at]) else { continue };
+        for (resource, milli) in amounts {
+            if let Some(free) = node.allocatable.get_mut(resource) {
+                *free = (*free - milli).max(0);
+            }
+        }
+    }
+}
+
 /// Requests of the pods with a topology assignment at the start, by node and Workload. Kueue counts them itself. What
 /// the cluster holds beyond them belongs to pods that are not placed by topology.
 #[derive(Clone, Default)]
@@ -81,13 +94,18 @@ pub(super) struct HeldByOthers {
     placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>>,
 }
 
+/// Returns the requests of a pod with the place that it takes on its node.
+pub fn with_pod(mut requests: ResourceAmounts) -> ResourceAmounts {
+    requests.entry("pods".to_owned()).or_insert(1_000);
+    requests
+}
+
 /// Returns the requests of the pods of a topology assignment, by node.
 pub fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
     let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
     for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
         let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);
-        let mut requests = template.map(|t| t.spec.requests()).unwrap_or_default();
-        requests.entry("pods".to_owned()).or_insert(1_000);
+        let requests = with_pod(template.map(|t| t.spec.requests()).unwrap_or_default());
         for domain in admitted.topology.iter().flat_map(|t| &t.domains) {
             let node = domain.values.last().cloned().unwrap_or_default();
             let sums = placed.entry(node).or_default();
@@ -204,6 +222,15 @@ impl KueueController {
             topology.add_other_pod(node, requests);
         }
         self.manager().cache.set_topology(topology);
+    }
+
+    /// Returns the nodes in the cache, without the resources of pods that are not placed by topology.
+    pub fn nodes_now(&self) -> Vec<TasNode> {
+        let mut nodes: Vec<TasNode> = self.nodes.nodes.iter().flatten().cloned().collect();
+        let others: Vec<(&String, ResourceAmounts)> =
+            self.pods.others.values().map(|(node, requests)| (node, with_pod(requests.clone()))).collect();
+        reduce(&mut nodes, others.iter().map(|(node, requests)| (*node, requests)));
+        nodes
     }
 
     /// Pending Workloads are tried again.

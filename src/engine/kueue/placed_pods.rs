@@ -112,10 +112,14 @@ impl PodCache {
     }
 }
 
-/// Returns whether a pod is placed by topology.
-fn is_placed(store: &ObjectStore, pod: PodId) -> bool {
-    let annotations = &store.template(pod).pod.annotations;
+/// Returns whether Kueue counts pods with these annotations as placed by topology. The requests of others reduce the
+/// resources of their nodes.
+pub fn is_placed_by_topology(annotations: &BTreeMap<String, String>) -> bool {
     MARKS.iter().any(|mark| annotations.contains_key(*mark))
+}
+
+fn is_placed(store: &ObjectStore, pod: PodId) -> bool {
+    is_placed_by_topology(&store.template(pod).pod.annotations)
 }
 
 impl KueueController {

@@ -128,7 +128,16 @@ fn headline(verdict: &JobSetVerdict) -> String {
         }
         ("Preempted", _) => format!("JobSet {name} is admitted{queue} and then preempted"),
         ("ChecksPending", _) => format!("JobSet {name} gets quota{queue}, but waits for admission checks"),
-        (_, cause) => format!("JobSet {name} is not admitted{queue}: {}", cause.unwrap_or("queue")),
+        (_, cause) => {
+            let cause = cause.unwrap_or("queue");
+            match &verdict.nodes {
+                Some(nodes) => format!(
+                    "JobSet {name} is admitted{queue} in only {} of {} placements of other pods: {cause}",
+                    nodes.fitting_draws, nodes.draws
+                ),
+                None => format!("JobSet {name} is not admitted{queue}: {cause}"),
+            }
+        }
     }
 }
 

@@ -112,6 +112,12 @@ impl Situation {
             json!({"apiVersion": "jobset-sim/v1alpha1", "kind": "Topology", "metadata": {"name": "racks"},
                    "pools": pools})
         });
+        if by_topology && jobsets.len() > 1 && draw.one_in(2) {
+            // Kueue does not manage the first JobSet: the scheduler chooses its nodes.
+            jobsets[0]["metadata"]["labels"] = json!({});
+            let template = &mut jobsets[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"];
+            template["metadata"]["annotations"] = json!({});
+        }
         Situation { objects, jobsets, topology }
     }
 

@@ -332,6 +332,11 @@ fn check_admission(case: &Case) -> Result<BTreeSet<String>, String> {
     if !is_settled || outcome.end_reason == EndReason::Stopped || !outcome.jobsets.iter().all(lasts) {
         return Ok(seen);
     }
+    // The run has one placement of all.
+    let is_drawn = |verdict: &JobSetVerdict| verdict.nodes.as_ref().is_some_and(|n| !n.fits && n.fitting_draws > 0);
+    if report.job_sets.iter().any(is_drawn) {
+        return Ok(seen);
+    }
     let workloads = simulation.workloads();
     for (at, verdict) in report.job_sets.iter().enumerate() {
         let holds = workloads[at].as_ref().is_some_and(|own| own.has_reservation() && !own.is_evicted());
