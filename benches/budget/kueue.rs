@@ -7,6 +7,7 @@ use sim_api::spec::kueue::{
 use sim_api::spec::{PodSpec, PodTemplate};
 use sim_base::{Duration, SimTime};
 use sim_kueue::control::Manager;
+use sim_kueue::driver::take_patches;
 use sim_kueue::tas::{LevelRequest, TasNode, TopologyRequest};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::{ConditionType, PodSet, Workload, WorkloadKey, WorkloadStatus};
@@ -77,7 +78,7 @@ impl KueueCluster {
     pub fn settle(&mut self) {
         loop {
             while self.manager.has_heads() {
-                self.pass(Manager::run_cycle);
+                self.pass(take_patches);
             }
             let wakes = self.manager.take_wakes();
             if wakes.is_empty() {

@@ -12,6 +12,7 @@ use sim_engine::SimulationInput;
 use sim_engine::queue::EventQueue;
 use sim_engine::record::DiscardSink;
 use sim_inputs::SourceText;
+use sim_kueue::driver::take_patches;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -144,7 +145,7 @@ impl Bench {
                 while cluster.manager.has_heads() {
                     cluster.pass(|manager, at| {
                         let began = now();
-                        let patches = manager.run_cycle(at);
+                        let patches = take_patches(manager, at);
                         spent += now() - began;
                         patches
                     });

@@ -36,7 +36,7 @@ mod slice_controller;
 mod snapshot;
 mod stale_events;
 pub mod store;
-mod token_bucket;
+pub mod token_bucket;
 mod training;
 mod ttl_controller;
 mod usage_aging;

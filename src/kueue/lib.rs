@@ -1,7 +1,8 @@
 //! The decisions of Kueue (main at ff69552, 2026-08-22) as pure functions: quota, borrowing, preemption, fair sharing
 //! and topology-aware scheduling. Views of queues, workloads and nodes in, a plan out.
 //!
-//! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state.
+//! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state. [`driver`] runs
+//! the scheduling cycles for all callers.
 
 pub mod amount;
 #[cfg(test)]
@@ -9,6 +10,7 @@ pub mod amount;
 mod cases;
 pub mod control;
 pub mod cycle;
+pub mod driver;
 pub mod flavors;
 pub mod preemption;
 pub mod queue;

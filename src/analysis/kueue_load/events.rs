@@ -1,8 +1,9 @@
 //! The Events that Kueue records, with a client of its own. Nothing waits for them.
 
-use super::clients::RateLimit;
+use super::clients::rate_limit;
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::SimTime;
+use sim_engine::token_bucket::TokenBucket;
 use sim_kueue::workload::{Workload, WorkloadKey};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +13,14 @@ use std::sync::Arc;
 const REQUESTS_PER_EVENT: u32 = 2;
 
 pub struct EventRecorder {
-    client: RateLimit,
+    client: TokenBucket,
     /// Version of the Workload and number of its Events, by reason.
     pub recorded: BTreeMap<(WorkloadKey, &'static str), (Arc<Workload>, u32)>,
 }
 
 impl EventRecorder {
     pub fn new(test: &KueueLoadTest) -> EventRecorder {
-        EventRecorder { client: RateLimit::new(test.manager.client), recorded: BTreeMap::new() }
+        EventRecorder { client: rate_limit(test.manager.client), recorded: BTreeMap::new() }
     }
 
     /// Records an Event about a version of a Workload. Returns the time at which the request is sent. `None` means that
@@ -32,6 +33,6 @@ impl EventRecorder {
             (*newest, *count) = (version.clone(), 0);
         }
         *count += 1;
-        (*count <= REQUESTS_PER_EVENT).then(|| self.client.take(now))
+        (*count <= REQUESTS_PER_EVENT).then(|| self.client.reserve(now))
     }
 }

@@ -2,12 +2,13 @@
 //! for the response. The threads are goroutines (`concurrent` in `runner/generator/generator.go`), so those whose
 //! pauses end at the same time continue in any order; here a hash of their names decides.
 
-use super::clients::RateLimit;
+use super::clients::rate_limit;
 use super::objects::{GeneratedQueue, pod_sets};
 use super::world::{LoadEvent, LoadRequest, World};
 use sim_api::spec::kueue::{KueueLoadTest, KueueObjects, LoadTemplate, LoadWorkloads};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, SimTime};
+use sim_engine::token_bucket::TokenBucket;
 use sim_kueue::workload::{PodSet, Workload, WorkloadStatus};
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ struct GeneratorThread<'a> {
 }
 
 pub struct Generator<'a> {
-    client: RateLimit,
+    client: TokenBucket,
     threads: Vec<GeneratorThread<'a>>,
     /// Threads that are not done.
     pub active: usize,
@@ -41,7 +42,7 @@ impl<'a> Generator<'a> {
             }
         }
         let active = threads.len();
-        Generator { client: RateLimit::new(test.runner), threads, active, templates: Vec::new() }
+        Generator { client: rate_limit(test.runner), threads, active, templates: Vec::new() }
     }
 }
 
@@ -73,7 +74,7 @@ impl World<'_> {
     }
 
     pub fn creation_due(&mut self, thread: usize) {
-        let sent = self.generator.client.take(self.now);
+        let sent = self.generator.client.reserve(self.now);
         self.ask(sent, LoadRequest::Creation { thread });
     }
 

@@ -70,7 +70,7 @@ impl World<'_> {
         };
         LoadOutcome {
             wall_s: self.now.0 as f64 / 1e9,
-            cycles: self.scheduler.cycles,
+            cycles: self.driver.cycles(),
             queue_classes: sums.into_iter().map(class).collect(),
             workload_classes: self.workload_classes(),
         }

@@ -2,12 +2,13 @@
 //! Workloads into the status. Changes of one queue within a second are written together. A reconciler looks at a queue
 //! again when it observes the status that it has written.
 
-use super::clients::RateLimit;
+use super::clients::rate_limit;
 use super::recorder::QueueStatus;
 use super::start::KUEUE_RECONCILES;
 use super::world::{LoadEvent, LoadRequest, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::Duration;
+use sim_engine::token_bucket::TokenBucket;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Delay after a change of a Workload (`UpdatesBatchPeriod`).
@@ -26,7 +27,7 @@ pub enum QueueKind {
 pub const QUEUE_KINDS: [QueueKind; 2] = [QueueKind::Cluster, QueueKind::Local];
 
 pub struct QueueReconciler {
-    client: RateLimit,
+    client: TokenBucket,
     /// Queues that are looked at after the delay, and those that wait for the worker.
     delayed: BTreeSet<usize>,
     queue: VecDeque<usize>,
@@ -40,7 +41,7 @@ pub struct QueueReconciler {
 impl QueueReconciler {
     pub fn new(test: &KueueLoadTest, queues: usize) -> QueueReconciler {
         QueueReconciler {
-            client: RateLimit::new(test.manager.client),
+            client: rate_limit(test.manager.client),
             delayed: BTreeSet::new(),
             queue: VecDeque::new(),
             queued: BTreeSet::new(),
@@ -115,7 +116,7 @@ impl World<'_> {
             let mut sent = now;
             for nth in 0..if is_first { FIRST_REQUESTS } else { 1 } {
                 let begin = if nth == 0 { sent } else { sent + request };
-                sent = queues.client.take(begin);
+                sent = queues.client.reserve(begin);
             }
             self.ask(sent, LoadRequest::Status { kind, queue });
         }
@@ -123,10 +124,10 @@ impl World<'_> {
 
     /// Returns the status of a ClusterQueue, and of its LocalQueue.
     fn queue_status(&self, queue: usize) -> QueueStatus {
-        let usage = self.manager.cache.usage(queue);
+        let usage = self.driver.manager.cache.usage(queue);
         let used = usage.flavors.iter().flat_map(|(_, resources)| resources).map(|(_, total, _)| total.0).sum();
         QueueStatus {
-            pending: self.manager.pending[queue].len(),
+            pending: self.driver.manager.pending[queue].len(),
             reserving: usage.reserving,
             admitted: usage.admitted,
             used,

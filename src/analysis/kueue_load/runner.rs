@@ -1,10 +1,11 @@
 //! The test runner: completes evictions, and ends Workloads when they have been admitted for their runtime.
 
-use super::clients::RateLimit;
+use super::clients::rate_limit;
 use super::start::RUNNER_RECONCILES;
 use super::world::{LoadClient, LoadEvent, PendingRequest, WorkloadChange, World};
 use sim_api::spec::kueue::KueueLoadTest;
 use sim_base::{Duration, SimTime};
+use sim_engine::token_bucket::TokenBucket;
 use sim_kueue::workload::{ConditionType, Workload, WorkloadKey};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ const WORKERS: usize = 5;
 const END_CHECK: Duration = Duration::from_secs(5);
 
 pub struct Runner {
-    client: RateLimit,
+    client: TokenBucket,
     /// Newest observed states of admitted Workloads, and since when they are admitted.
     admitted: BTreeMap<WorkloadKey, (Arc<Workload>, SimTime)>,
     queue: VecDeque<WorkloadKey>,
@@ -26,7 +27,7 @@ pub struct Runner {
 impl Runner {
     pub fn new(test: &KueueLoadTest) -> Runner {
         Runner {
-            client: RateLimit::new(test.runner),
+            client: rate_limit(test.runner),
             admitted: BTreeMap::new(),
             queue: VecDeque::new(),
             queued: BTreeSet::new(),
@@ -74,9 +75,9 @@ impl World<'_> {
                 new.status.set(ConditionType::Finished, true, "ByTest", "By test runner", self.now);
             }
             self.runner.busy.insert(key);
-            let sent = self.runner.client.take(self.now);
+            let sent = self.runner.client.reserve(self.now);
             let change = WorkloadChange::Update { new: Arc::new(new), based_on: workload };
-            self.send(sent, PendingRequest { client: LoadClient::Runner, key, change, decided: self.now });
+            self.send_request(sent, PendingRequest { client: LoadClient::Runner, key, change, decided: self.now });
         }
     }
 

@@ -1,21 +1,23 @@
 //! The event loop: the API server, its watches, and the programs that use it.
 
-use super::clients::{ApiServer, RateLimit};
+use super::clients::{ApiServer, rate_limit};
 use super::events::EventRecorder;
 use super::generator::Generator;
 use super::objects::{nodes, objects};
 use super::queues::{QUEUE_KINDS, QueueKind, QueueReconciler};
 use super::recorder::Recorder;
 use super::runner::Runner;
-use super::scheduler::{SchedulerLoop, WorkloadReconciler};
+use super::scheduler::WorkloadReconciler;
 use super::start::{KUEUE_OBSERVES, KUEUE_RECONCILES, REQUESTS_PER_NODE, RUNNER_OBSERVES, RUNNER_RECONCILES};
 use sim_api::spec::kueue::{KueueLoadTest, LoadRequestTimes};
 use sim_base::{Duration, SimTime};
-use sim_kueue::control::{Manager, Patch, REQUEUE_DELAY};
+use sim_engine::token_bucket::TokenBucket;
+use sim_kueue::control::{Manager, Patch};
+use sim_kueue::driver::{self, Driver, Pace, Timer};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::{Workload, WorkloadKey};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// What happens next. Events at one time happen in the order in which they were scheduled.
@@ -35,12 +37,8 @@ pub enum LoadEvent {
     /// A watch delivers the oldest change that is under way.
     KueueObserves,
     RunnerObserves,
-    /// The inadmissible Workloads of a tree are tried again.
-    Retry {
-        root: usize,
-    },
-    CycleBegins,
-    CycleContinues,
+    /// A timer of Kueue's driver.
+    Due(Timer),
     /// A reconciler looks at a queue; the watches deliver the status.
     QueueDue {
         kind: QueueKind,
@@ -120,25 +118,19 @@ pub struct World<'a> {
     pub now: SimTime,
     events: BinaryHeap<Reverse<(SimTime, u64, LoadEvent)>>,
     sequence: u64,
-    pub manager: Manager,
+    pub driver: Driver,
     /// Workloads in the API server.
     pub store: Vec<Arc<Workload>>,
     server: ApiServer,
     requests: BTreeMap<usize, PendingRequest>,
     next_request: usize,
     /// Rate limit of Kueue's client for Workloads.
-    pub workload_client: RateLimit,
+    pub workload_client: TokenBucket,
     pub event_recorder: EventRecorder,
     /// Changes under way to Kueue and to the runner.
     to_kueue: VecDeque<(WorkloadKey, Arc<Workload>)>,
     to_runner: VecDeque<(WorkloadKey, Arc<Workload>)>,
-    /// Workloads whose admission Kueue's cache does not contain yet.
-    pub assumed: BTreeSet<WorkloadKey>,
-    /// Workloads whose preemption Kueue has not observed yet.
-    pub preempted: BTreeSet<WorkloadKey>,
-    retries: BTreeSet<usize>,
     pub generator: Generator<'a>,
-    pub scheduler: SchedulerLoop,
     pub workloads: WorkloadReconciler,
     pub cluster_queues: QueueReconciler,
     pub local_queues: QueueReconciler,
@@ -162,20 +154,16 @@ impl<'a> World<'a> {
             now: SimTime::ZERO,
             events: BinaryHeap::new(),
             sequence: 0,
-            manager,
+            driver: Driver::new(manager, Pace::EntryByEntry { per_head: test.manager.cycle_per_head }),
             store: Vec::new(),
             server: ApiServer::new(test.manager.at_once),
             requests: BTreeMap::new(),
             next_request: 0,
-            workload_client: RateLimit::new(test.manager.client),
+            workload_client: rate_limit(test.manager.client),
             event_recorder: EventRecorder::new(test),
             to_kueue: VecDeque::new(),
             to_runner: VecDeque::new(),
-            assumed: BTreeSet::new(),
-            preempted: BTreeSet::new(),
-            retries: BTreeSet::new(),
             generator,
-            scheduler: SchedulerLoop::default(),
             workloads: WorkloadReconciler::default(),
             cluster_queues: QueueReconciler::new(test, objects.cluster_queues.len()),
             local_queues: QueueReconciler::new(test, objects.cluster_queues.len()),
@@ -225,7 +213,7 @@ impl World<'_> {
     /// Kueue tries the inadmissible Workloads of a new queue's tree again, which begins the first batch.
     fn queues_observed(&mut self) {
         self.begin_queues();
-        self.manager.request_wake_of_all();
+        self.driver.manager.request_wake_of_all();
         self.queues_changed();
     }
 
@@ -247,13 +235,11 @@ impl World<'_> {
                     self.runner_observes(key, &workload);
                 }
             }
-            LoadEvent::Retry { root } => {
-                self.retries.remove(&root);
-                self.manager.wake(root, self.now);
+            LoadEvent::Due(Timer::Retry { root }) => {
+                driver::retry_due(self, root);
                 self.queues_changed();
             }
-            LoadEvent::CycleBegins => self.begin_cycle(),
-            LoadEvent::CycleContinues => self.continue_cycle(),
+            LoadEvent::Due(Timer::Cycle) => driver::cycle_due(self),
             LoadEvent::QueueDue { kind, queue } => self.queue_due(kind, queue),
             LoadEvent::QueueObserved { kind } => self.queue_observed(kind),
             LoadEvent::QueuesObserved => self.queues_observed(),
@@ -269,7 +255,7 @@ impl World<'_> {
     }
 
     /// Sends a request about a Workload when the client has a token.
-    pub fn send(&mut self, sent: SimTime, request: PendingRequest) {
+    pub fn send_request(&mut self, sent: SimTime, request: PendingRequest) {
         let id = self.next_request;
         self.next_request += 1;
         self.requests.insert(id, request);
@@ -297,7 +283,7 @@ impl World<'_> {
         }
         match request.client {
             LoadClient::Admission => {}
-            LoadClient::Scheduler => self.scheduler_answered(),
+            LoadClient::Scheduler => driver::answered(self),
             LoadClient::WorkloadReconciler => self.reconciler_answered(request.key, is_stored),
             LoadClient::Runner => self.runner_answered(request.key, is_stored),
         }
@@ -319,15 +305,8 @@ impl World<'_> {
 
     fn kueue_observes(&mut self) {
         let Some((key, new)) = self.to_kueue.pop_front() else { return };
-        let queue = self.manager.queue_of(&new);
-        if new.is_evicted() || !new.has_reservation() {
-            self.preempted.remove(&key);
-        }
-        // The scheduler already counts an admission that an earlier state does not contain.
-        if !self.assumed.contains(&key) || new.has_reservation() {
-            self.assumed.remove(&key);
-            self.manager.workload_changed(key, new, self.now);
-        }
+        let queue = self.driver.manager.queue_of(&new);
+        self.driver.observe(key, Some(new), self.now);
         self.reconcile_workload(key);
         queue.into_iter().for_each(|queue| self.queue_changed(queue));
         self.queues_changed();
@@ -335,14 +314,8 @@ impl World<'_> {
 
     /// Schedules the retries that changes request, and the next cycle.
     pub fn queues_changed(&mut self) {
-        for root in self.manager.take_wakes() {
-            if !self.test.manager.behavior.batches_retries {
-                self.manager.wake(root, self.now);
-            } else if self.retries.insert(root) {
-                self.schedule(self.now + REQUEUE_DELAY, LoadEvent::Retry { root });
-            }
-        }
-        self.schedule_cycle();
+        driver::schedule_retries(self);
+        driver::schedule_cycle(self);
     }
 
     pub fn after(&self, pause: Duration) -> SimTime {

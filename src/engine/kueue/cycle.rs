@@ -1,4 +1,4 @@
-//! Kueue's scheduler: cycles over the heads of the queues, and the changes of Workloads that they request.
+//! The driver's ports in the engine: changes that a cycle requests, and timers.
 
 use super::{KueueController, existing};
 use crate::apiserver;
@@ -7,9 +7,10 @@ use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_api::spec::kueue::KueueObjects;
-use sim_base::{Duration, JobSetId};
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_kueue::control::{Patch, PatchKind};
 use sim_kueue::cycle::CycleProgress;
+use sim_kueue::driver::{self, CycleSummary, Driver, Ports, Sent, TimedPorts, Timer};
 use std::collections::BTreeMap;
 
 /// Number of cycles after which the queues rest if cycles only change conditions of pending Workloads. Kueue would
@@ -18,25 +19,19 @@ const REPEATED_MAX: usize = 1_000;
 
 #[derive(Clone, Default)]
 pub(super) struct Cycles {
-    is_scheduled: bool,
-    pause: Duration,
     /// Cycles since the last one that requested a change.
     unchanged: usize,
     /// Number of such cycles after which the queues only repeat themselves until something changes.
     rest_after: usize,
     progress: CycleProgress,
     patches: Vec<Option<Patch>>,
-    /// Requests other than admissions without a response. The next cycle waits for them.
-    unanswered: u32,
     /// Versions that the next cycle waits for, by JobSet.
     unobserved: BTreeMap<JobSetId, u32>,
 }
 
 impl Cycles {
     pub fn new(objects: &KueueObjects) -> Cycles {
-        let groups = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
-        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
-        Cycles { rest_after: 2 + 2 * flavors, ..Cycles::default() }
+        Cycles { rest_after: driver::attempts_per_workload(objects, 1), ..Cycles::default() }
     }
 
     pub fn state_changed(&mut self) {
@@ -59,61 +54,76 @@ impl Cycles {
         }
     }
 
-    fn is_blocked(&self) -> bool {
+    fn delays_cycle(&self) -> bool {
         let repeats = self.unchanged >= self.rest_after || self.progress.idle_cycles() >= REPEATED_MAX;
-        self.is_scheduled || self.unanswered > 0 || !self.unobserved.is_empty() || repeats
+        !self.unobserved.is_empty() || repeats
+    }
+}
+
+/// The driver's view of the engine.
+pub(super) struct EnginePorts<'a, 'b> {
+    pub kueue: &'a mut KueueController,
+    pub ctx: &'a mut EngineContext<'b>,
+}
+
+impl Ports for EnginePorts<'_, '_> {
+    fn driver(&mut self) -> &mut Driver {
+        self.kueue.driver()
     }
 
-    fn next_pause(&mut self, has_admitted: bool) {
-        self.pause = sim_kueue::cycle::next_pause(self.pause, has_admitted);
+    fn now(&self) -> SimTime {
+        self.kueue.time(self.ctx)
+    }
+
+    fn send(&mut self, patch: Patch) -> Sent {
+        let EnginePorts { kueue, ctx } = self;
+        if let Some(index) = existing::index_of(patch.key) {
+            return if kueue.change_existing(ctx, index, &patch) { Sent::Stored } else { Sent::Unneeded };
+        }
+        let now = kueue.time(ctx);
+        let changes = kueue.manager().workload(patch.key).is_some_and(|w| patch.apply(w, now).is_some());
+        if !changes && !matches!(patch.kind, PatchKind::Admit { .. }) {
+            return Sent::Unneeded;
+        }
+        // The next cycle preempts a Workload whose admission is not stored yet.
+        if matches!(patch.kind, PatchKind::Preempt { .. }) && kueue.driver().is_assumed(patch.key) {
+            return Sent::Withheld;
+        }
+        kueue.send_patch(ctx, patch);
+        Sent::Pending
+    }
+}
+
+impl TimedPorts for EnginePorts<'_, '_> {
+    fn wake_after(&mut self, delay: Duration, timer: Timer) {
+        let event = match timer {
+            Timer::Cycle => SimulationEvent::KueueCycle,
+            Timer::Retry { root } => SimulationEvent::KueueRetry { root: root as u32 },
+        };
+        self.ctx.schedule_after(delay, TicketWait::ErrorBackoff, TicketSubject::Nothing, event);
+    }
+
+    fn delays_cycle(&self) -> bool {
+        self.kueue.cycles.delays_cycle()
+    }
+
+    fn cycle_ended(&mut self, summary: CycleSummary) {
+        let EnginePorts { kueue, ctx } = self;
+        let active = kueue.manager().active_len();
+        let cycles = &mut kueue.cycles;
+        cycles.unchanged = if summary.has_sent { 0 } else { cycles.unchanged + 1 };
+        cycles.progress.note(summary.changes_usage, active);
+        kueue.reconcile_bypassed(ctx);
+        kueue.queues_changed(ctx);
     }
 }
 
 impl KueueController {
-    /// Schedules a cycle if a queue has a head.
-    pub(super) fn schedule_cycle(&mut self, ctx: &mut EngineContext<'_>) {
-        if !self.cycles.is_blocked() && self.manager().has_heads() {
-            self.cycles.is_scheduled = true;
-            let pause = self.cycles.pause;
-            ctx.schedule_after(pause, TicketWait::ErrorBackoff, TicketSubject::Nothing, SimulationEvent::KueueCycle);
-        }
-    }
-
-    pub(super) fn run_cycle(&mut self, ctx: &mut EngineContext<'_>) {
-        self.cycles.is_scheduled = false;
-        let now = self.time(ctx);
+    pub(super) fn cycle_due(&mut self, ctx: &mut EngineContext<'_>) {
         if let Some(objects) = &ctx.scenario.kueue {
             self.update_topology(objects);
         }
-        let patches = self.manager().run_cycle(now);
-        let (mut has_sent, mut has_admitted, mut has_progress) = (false, false, false);
-        for patch in patches {
-            has_progress |= self.manager().workload(patch.key).is_some_and(|w| patch.changes_usage(w));
-            if let Some(index) = existing::index_of(patch.key) {
-                let has_changed = self.change_existing(ctx, index, &patch);
-                has_sent |= has_changed;
-                has_admitted |= has_changed && matches!(patch.kind, PatchKind::Admit { .. });
-                continue;
-            }
-            let changes = self.manager().workload(patch.key).is_some_and(|w| patch.apply(w, now).is_some());
-            let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
-            if is_admission {
-                self.rows[patch.key].is_assumed = true;
-            }
-            // The next cycle preempts a Workload whose admission is not stored yet.
-            let is_early = matches!(patch.kind, PatchKind::Preempt { .. }) && self.rows[patch.key].is_assumed;
-            if (changes || is_admission) && !is_early {
-                has_sent = true;
-                has_admitted |= is_admission;
-                self.send_patch(ctx, patch);
-            }
-        }
-        self.cycles.unchanged = if has_sent { 0 } else { self.cycles.unchanged + 1 };
-        let active = self.manager().active_len();
-        self.cycles.progress.note(has_progress, active);
-        self.cycles.next_pause(has_admitted);
-        self.reconcile_bypassed(ctx);
-        self.queues_changed(ctx);
+        driver::cycle_due(&mut EnginePorts { kueue: self, ctx });
     }
 
     /// Workloads that a cycle puts aside with one of the same shape get its reason.
@@ -129,7 +139,6 @@ impl KueueController {
     fn send_patch(&mut self, ctx: &mut EngineContext<'_>, patch: Patch) {
         let jobset = JobSetId(patch.key as u32);
         let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
-        self.cycles.unanswered += u32::from(!is_admission);
         let row = &mut self.rows[patch.key];
         row.requests += 1;
         let (nth, number) = (self.cycles.patches.len() as u32, row.requests);
@@ -148,7 +157,9 @@ impl KueueController {
         let Some(patch) = self.cycles.patches[nth as usize].take() else { return };
         let (jobset, now) = (JobSetId(patch.key as u32), self.time(ctx));
         let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
-        self.cycles.unanswered -= u32::from(!is_admission);
+        if !is_admission {
+            driver::answered(&mut EnginePorts { kueue: self, ctx });
+        }
         let stored = ctx.store.jobsets[patch.key].workload.clone().filter(|w| !w.is_finished());
         let can_reserve = stored.as_ref().is_some_and(|w| w.active || !is_admission);
         let new = stored.as_ref().filter(|_| can_reserve).and_then(|old| patch.apply(old, now));
@@ -168,12 +179,8 @@ impl KueueController {
             }
         } else if is_admission {
             // The Workload ended or was deactivated meanwhile.
-            self.rows[patch.key].is_assumed = false;
-            match self.rows[patch.key].workload.clone() {
-                Some(newest) => self.manager().workload_changed(patch.key, newest, now),
-                None => self.manager().workload_deleted(patch.key, now),
-            }
-            self.manager().admission_failed(patch.key);
+            let newest = self.rows[patch.key].workload.clone();
+            self.driver().admission_failed(patch.key, newest, now);
         }
         self.queues_changed(ctx);
     }

@@ -18,7 +18,7 @@ use super::ctx::{EngineContext, StoreWatcher};
 use super::event::{KueueReconciler, SimulationEvent};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
-use cycle::Cycles;
+use cycle::{Cycles, EnginePorts};
 use existing::ExistingWorkloads;
 pub use jobsets::{describe_error, workload_name};
 use nodes::NodeCache;
@@ -32,24 +32,23 @@ use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::amount::Amount;
-use sim_kueue::control::{Manager, REQUEUE_DELAY};
+use sim_kueue::control::Manager;
+use sim_kueue::driver::{self, Driver, Pace};
 use sim_kueue::verdict::behind_message;
 use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{CheckStatus, ConditionType, Workload, WorkloadKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub struct KueueController {
     /// `None` if the cluster has no objects of Kueue.
-    manager: Option<Manager>,
+    driver: Option<Driver>,
     rows: Vec<ManagedJobSet>,
     cycles: Cycles,
     nodes: NodeCache,
     pods: PodCache,
     /// Whether a flavor has a topology.
     has_topology: bool,
-    /// Roots of the quota tree with a pending retry.
-    retries: BTreeSet<u32>,
     /// Time of the pending sample of the usage of LocalQueues, and whether it or a later one will change their order.
     sample_due: Option<(SimTime, bool)>,
     existing: ExistingWorkloads,
@@ -62,7 +61,8 @@ impl KueueController {
             self.has_topology = objects.uses_topology();
             self.nodes = NodeCache::new(ctx, objects);
             let topology = self.nodes.topology(objects);
-            self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
+            let manager = Manager::new(objects, topology, namespaces(ctx.scenario, objects));
+            self.driver = Some(Driver::new(manager, Pace::AtOnce));
             self.cycles = Cycles::new(objects);
             self.add_existing(ctx.scenario, objects);
             let now = self.time(ctx);
@@ -87,11 +87,11 @@ impl KueueController {
             }
             SimulationEvent::KueueCheckDue { jobset, check } => self.check_due(ctx, jobset, check),
             SimulationEvent::KueueRetry { root } => self.retry(ctx, root),
-            SimulationEvent::KueueCycle => self.run_cycle(ctx),
+            SimulationEvent::KueueCycle => self.cycle_due(ctx),
             SimulationEvent::KueueSecondPass(jobset) => {
                 self.manager().second_pass_due(jobset.ix());
                 self.cycles.state_changed();
-                self.schedule_cycle(ctx);
+                driver::schedule_cycle(&mut EnginePorts { kueue: self, ctx });
             }
             SimulationEvent::KueueUsageSample { .. } => self.sample_usage(ctx),
             SimulationEvent::KueueExistingEnd(index) => self.existing_ended(ctx, index as usize),
@@ -117,7 +117,7 @@ impl KueueController {
 
     #[inline]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
-        if self.manager.is_none() {
+        if self.driver.is_none() {
             return;
         }
         match what {
@@ -145,7 +145,7 @@ impl KueueController {
 
     /// Returns why a JobSet does not run, if that is Kueue's decision.
     pub fn blocked_reason(&self, ctx: &EngineContext<'_>, jobset: JobSetId) -> Option<String> {
-        self.manager.as_ref()?;
+        let driver = self.driver.as_ref()?;
         let stored = &ctx.store.jobsets[jobset.ix()];
         let objects = ctx.scenario.kueue.as_ref()?;
         if !stored.exists() || !stored.suspended() {
@@ -163,7 +163,7 @@ impl KueueController {
         if error.is_some() {
             return error;
         }
-        let behind = self.manager.as_ref()?.waits_behind(jobset.ix()).filter(|_| is_untried(workload));
+        let behind = driver.manager.waits_behind(jobset.ix()).filter(|_| is_untried(workload));
         let head = behind.and_then(|head| self.describe_workload(ctx, head));
         let reason = pending_reason(workload, objects)?;
         Some(head.map_or_else(|| reason.clone(), |head| format!("{reason}: {}", behind_message(&head))))
@@ -189,19 +189,17 @@ impl KueueController {
         row_or_default(&mut self.rows, jobset.ix())
     }
 
+    fn driver(&mut self) -> &mut Driver {
+        self.driver.as_mut().expect("Kueue has no events without its objects")
+    }
+
     fn manager(&mut self) -> &mut Manager {
-        self.manager.as_mut().expect("Kueue has no events without its objects")
+        &mut self.driver().manager
     }
 
     /// Schedules the retries that changes of Workloads request, and the next cycle.
     fn queues_changed(&mut self, ctx: &mut EngineContext<'_>) {
-        for root in self.manager().take_wakes() {
-            let root = root as u32;
-            if self.retries.insert(root) {
-                let retry = SimulationEvent::KueueRetry { root };
-                ctx.schedule_after(REQUEUE_DELAY, TicketWait::ErrorBackoff, TicketSubject::Nothing, retry);
-            }
-        }
+        driver::schedule_retries(&mut EnginePorts { kueue: self, ctx });
         for (key, delay) in self.manager().take_second_passes() {
             let jobset = JobSetId(key as u32);
             let is_existing = existing::index_of(key).is_some();
@@ -209,7 +207,7 @@ impl KueueController {
             ctx.schedule_after(delay, TicketWait::ErrorBackoff, about, SimulationEvent::KueueSecondPass(jobset));
         }
         self.schedule_sample(ctx);
-        self.schedule_cycle(ctx);
+        driver::schedule_cycle(&mut EnginePorts { kueue: self, ctx });
     }
 
     /// Schedules the next sample of the usage that may change the order of the queues.
@@ -243,9 +241,7 @@ impl KueueController {
     }
 
     fn retry(&mut self, ctx: &mut EngineContext<'_>, root: u32) {
-        self.retries.remove(&root);
-        let now = self.time(ctx);
-        self.manager().wake(root as usize, now);
+        driver::retry_due(&mut EnginePorts { kueue: self, ctx }, root as usize);
         self.cycles.state_changed();
         self.queues_changed(ctx);
     }

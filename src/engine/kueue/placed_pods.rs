@@ -173,7 +173,7 @@ impl KueueController {
     fn other_pod_observed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, is_current: bool) {
         let node = ctx.store.pods.node[pod.ix()];
         let counts = is_current && node.is_some() && !ctx.store.pods.is_terminal(pod);
-        let topology = &mut self.manager.as_mut().expect("Kueue runs").cache.state.topology;
+        let topology = &mut self.driver.as_mut().expect("Kueue runs").manager.cache.state.topology;
         if let Some((name, requests)) = self.pods.others.remove(&pod) {
             topology.remove_other_pod(&name, &requests);
         }

@@ -31,8 +31,6 @@ pub(super) struct ManagedJobSet {
     pub due: Option<SimTime>,
     /// Start of the current wait of the Workload for quota; `None` if it has quota or a back-off.
     pub queued: Option<ContextMark>,
-    /// True from the admission by the scheduler until the cache has it.
-    pub is_assumed: bool,
     /// Admission checks whose controllers will report, with the times of the reports, and numbers of reports so far.
     pub check_reports: BTreeMap<u32, SimTime>,
     pub check_reported: BTreeMap<u32, u32>,

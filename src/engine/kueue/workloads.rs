@@ -21,18 +21,7 @@ impl KueueController {
         let observed = row.update_workload(&ctx.store.jobsets[key]);
         row.note_queued(now, ctx.mark());
         let is_pending_text = old.zip(observed.clone()).is_some_and(|(old, new)| differs_in_pending_text(&old, &new));
-        match observed {
-            // The scheduler already counts the admission, which this state does not contain yet.
-            Some(new) if row.is_assumed && !new.has_reservation() => {}
-            Some(new) => {
-                row.is_assumed = false;
-                self.manager().workload_changed(key, new, now);
-            }
-            None => {
-                row.is_assumed = false;
-                self.manager().workload_deleted(key, now);
-            }
-        }
+        self.driver().observe(key, observed, now);
         self.cycles.workload_observed(jobset, self.rows[key].workload_version);
         self.cycles.workload_changed(is_pending_text);
         self.begin_checks(ctx, jobset);

@@ -395,8 +395,8 @@ impl Manager {
         run(heads, &mut self.cache.state.clone(), &config).entries.into_iter().next()
     }
 
-    /// Decides about the heads of all queues. The caller then admits and requeues the entries.
-    pub fn decide(&mut self, now: SimTime) -> CycleResult {
+    /// Decides about the heads of all queues. The driver then admits and requeues the entries.
+    pub(crate) fn decide(&mut self, now: SimTime) -> CycleResult {
         self.sample_usage(now);
         self.refresh_usages();
         let heads = self.take_heads();
@@ -407,17 +407,9 @@ impl Manager {
         run(heads, &mut self.cache.state, &config)
     }
 
-    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
-    /// the order in which they are sent.
-    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
-        let result = self.decide(now);
-        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(Patch::from).collect();
-        patches.extend(result.entries.into_iter().filter_map(|entry| self.conclude(entry, now)));
-        patches
-    }
-
-    /// Admits or requeues an entry of a cycle. Returns the change of its Workload.
-    pub fn conclude(&mut self, entry: Entry, now: SimTime) -> Option<Patch> {
+    /// Admits or requeues an entry of a cycle. An admitted Workload counts in the cache at once. Returns the change of
+    /// its Workload.
+    pub(crate) fn conclude(&mut self, entry: Entry, now: SimTime) -> Option<Patch> {
         let key = entry.info.key;
         let kind = match entry.outcome {
             Outcome::Admit(admission) => self.assume(&entry.info, admission, now),

@@ -5,7 +5,7 @@
 
 use super::state::QueueState;
 use super::trial::AdmissionTrial;
-use crate::control::REQUEUE_DELAY;
+use crate::driver::{retry_requested, run_cycles};
 use crate::workload::{ConditionType, WorkloadKey};
 use sim_base::{Duration, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,12 +39,12 @@ pub fn forecast_wait(state: &QueueState, key: WorkloadKey, limit: Duration, time
     };
     forecast.start_running(state, times);
     for _ in 0..STEPS_PER_WORKLOAD.saturating_mul(state.workloads.len() + 1) {
-        forecast.trial.run_cycles();
+        run_cycles(&mut forecast.trial);
         if forecast.trial.has_quota() {
             return ForecastWait::Reserved(forecast.trial.now.since(state.now));
         }
         forecast.note_admissions(state, times);
-        if !forecast.advance(state) || forecast.trial.now.since(state.now) > limit {
+        if !forecast.advance() || forecast.trial.now.since(state.now) > limit {
             return ForecastWait::Beyond;
         }
     }
@@ -80,7 +80,7 @@ impl Forecast {
 
     fn note_admissions(&mut self, state: &QueueState, times: &mut dyn RunTimes) {
         for key in 0..state.workloads.len() {
-            let has_quota = self.trial.manager.workload(key).is_some_and(|w| w.has_active_reservation());
+            let has_quota = self.trial.driver.manager.workload(key).is_some_and(|w| w.has_active_reservation());
             if has_quota && !self.running.contains_key(&key) {
                 let nth = self.runs.get(&key).copied().unwrap_or(0);
                 let total = times.run_time(key, nth, Duration::ZERO);
@@ -90,9 +90,9 @@ impl Forecast {
     }
 
     /// Stops evicted Workloads and retries the queues, or ends the next Workload. Returns false if nothing is left.
-    fn advance(&mut self, state: &QueueState) -> bool {
-        self.trial.stop_evicted(state.workloads.len());
-        let manager = &self.trial.manager;
+    fn advance(&mut self) -> bool {
+        self.trial.stop_evicted();
+        let manager = &self.trial.driver.manager;
         let holds = |key: &WorkloadKey| manager.workload(*key).is_some_and(|w| w.has_active_reservation());
         let stopped: Vec<(WorkloadKey, SimTime)> =
             self.running.iter().filter(|(key, _)| !holds(key)).map(|(key, end)| (*key, *end)).collect();
@@ -100,22 +100,19 @@ impl Forecast {
             self.running.remove(&key);
             self.ends.remove(&(end, key));
         }
-        let wakes = self.trial.manager.take_wakes();
-        if !wakes.is_empty() {
-            self.trial.now += REQUEUE_DELAY;
-            wakes.into_iter().for_each(|root| self.trial.manager.wake(root, self.trial.now));
+        if retry_requested(&mut self.trial) {
             return true;
         }
         let Some((end, key)) = self.ends.first().copied() else { return false };
         // Until then, the past usage of the LocalQueues may change the order of the pending Workloads.
-        if let Some(sample) = self.trial.manager.next_sample().filter(|at| self.trial.now < *at && *at < end) {
+        if let Some(sample) = self.trial.driver.manager.next_sample().filter(|at| self.trial.now < *at && *at < end) {
             self.trial.now = sample;
             return true;
         }
         self.ends.pop_first();
         self.trial.now = self.trial.now.max(end);
         self.running.remove(&key);
-        self.trial.manager.workload_deleted(key, self.trial.now);
+        self.trial.driver.manager.workload_deleted(key, self.trial.now);
         true
     }
 }

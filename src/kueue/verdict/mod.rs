@@ -1,7 +1,7 @@
 //! Whether a Workload is admitted in a state of the queues, and the smallest changes that would admit it.
 //!
-//! A verdict is a trial: the scheduling cycles of [`Manager`](crate::control::Manager) run on a copy of the state until
-//! the queues rest. A change is reported only if the inputs with it, submitted again from the start, admit the Workload
+//! A verdict is a trial: the scheduling cycles of the [driver](crate::driver) run on a copy of the state until the
+//! queues rest. A change is reported only if the inputs with it, submitted again from the start, admit the Workload
 //! ([`ChangeTrials`]).
 
 mod case;

@@ -146,7 +146,7 @@ impl FlavorRequests {
             if verdict.is_admitted() {
                 break;
             }
-            let snapshot = &trial.manager.cache.state;
+            let snapshot = &trial.driver.manager.cache.state;
             let mut missing = self.shortages(flavors, snapshot);
             if let Some(head) = verdict.behind.filter(|_| missing.is_empty()) {
                 missing = FlavorRequests::new(case, head)?.shortages(flavors, snapshot);

@@ -2,18 +2,18 @@
 
 use super::state::QueueState;
 use crate::amount::Amount;
-use crate::control::{JobView, Manager, PatchKind, REQUEUE_DELAY, reconcile_job, reconcile_workload};
+use crate::control::{JobView, Manager, Patch, PatchKind, reconcile_job, reconcile_workload};
 use crate::cycle::{CycleProgress, Entry, Outcome};
+use crate::driver::{self, CycleSummary, Driver, InstantPorts, Pace, Ports, RESTS_MAX, Rest, Sent};
 use crate::flavors::AssignmentMode;
 use crate::flavors::assignment::PodSetAssignment;
 use crate::requests::{FlavorResource, Name};
 use crate::workload::{ConditionType, Workload, WorkloadKey, reasons};
 use sim_api::spec::kueue::StopPolicy;
-use sim_base::SimTime;
+use sim_base::{Duration, SimTime};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Maximum number of rests of the queues in one trial. Each preemption and each return to the queue ends one.
-const RESTS_MAX: usize = 64;
 /// Reason of a trial that does not end.
 const DID_NOT_SETTLE: &str = "DidNotSettle";
 /// Maximum number of passes of the reconciler of Workloads; each changes one thing.
@@ -126,7 +126,7 @@ pub fn submit(state: &mut QueueState, key: WorkloadKey) -> Option<AdmissionVerdi
 /// Runs scheduling cycles until nothing changes, and stores the state. Returns whether the queues settled.
 pub fn settle(state: &mut QueueState) -> bool {
     let mut trial = AdmissionTrial::new(state, None);
-    let settled = trial.run(state.workloads.len());
+    let settled = driver::settle(&mut trial);
     trial.store(state);
     settled
 }
@@ -134,8 +134,8 @@ pub fn settle(state: &mut QueueState) -> bool {
 pub(super) fn run_trial(state: &QueueState, key: WorkloadKey) -> Option<(AdmissionVerdict, AdmissionTrial)> {
     let original = state.workload(key)?;
     let mut trial = AdmissionTrial::new(state, Some(key));
-    let ahead = ahead(state, key, &trial.manager);
-    let settled = trial.run(state.workloads.len());
+    let ahead = ahead(state, key, &trial.driver.manager);
+    let settled = driver::settle(&mut trial);
     let workload = trial.final_state(key, original);
     let kind = match (workload.is_admitted(), workload.has_reservation()) {
         (true, _) => VerdictKind::Admitted,
@@ -151,7 +151,7 @@ pub(super) fn run_trial(state: &QueueState, key: WorkloadKey) -> Option<(Admissi
         borrowed: trial.borrowed(key, &workload),
         attempts: alone.as_ref().map(attempts).unwrap_or_default(),
         admitted_first: trial.admitted_first(key, state),
-        behind: trial.manager.waits_behind(key),
+        behind: trial.driver.manager.waits_behind(key),
         ahead,
         workload,
     };
@@ -176,104 +176,110 @@ pub fn behind_message(head: &str) -> String {
 }
 
 pub(super) struct AdmissionTrial {
-    pub manager: Manager,
+    pub driver: Driver,
     pub now: SimTime,
     /// The trial ends when this Workload has quota.
     key: Option<WorkloadKey>,
     pub preempted: Vec<PreemptedWorkload>,
+    /// Number of Workloads in the state.
+    count: usize,
     /// Number of cycles without progress after which the queues only repeat themselves.
     patience: usize,
+    progress: CycleProgress,
     /// Whether a cycle has changed the usage of quota.
     has_changed: bool,
 }
 
+impl Ports for AdmissionTrial {
+    fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    fn now(&self) -> SimTime {
+        self.now
+    }
+
+    fn send(&mut self, patch: Patch) -> Sent {
+        if let PatchKind::Preempt { reason, preemptor, .. } = &patch.kind
+            && Some(*preemptor) == self.key
+            && !self.preempted.iter().any(|target| target.key == patch.key)
+        {
+            self.preempted.push(PreemptedWorkload { key: patch.key, reason });
+        }
+        self.driver.store(&patch, self.now)
+    }
+}
+
+/// Cycles run until the Workload has quota, or until they only repeat themselves. They end in any case, because evicted
+/// Workloads keep their quota until the rest: each Workload is admitted and evicted at most once.
+impl InstantPorts for AdmissionTrial {
+    fn advance(&mut self, delay: Duration) {
+        self.now += delay;
+    }
+
+    fn cycles_begin(&mut self) {
+        self.progress = CycleProgress::default();
+    }
+
+    fn cycle_ended(&mut self, summary: CycleSummary) -> ControlFlow<()> {
+        if self.has_quota() {
+            self.has_changed = true;
+            return ControlFlow::Break(());
+        }
+        self.has_changed |= summary.changes_usage;
+        self.progress.note(summary.changes_usage, self.driver.manager.active_len());
+        if self.progress.idle_cycles() < self.patience { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn rested(&mut self) -> Rest {
+        let manager = &self.driver.manager;
+        if self.key.is_some_and(|key| manager.workload(key).is_none_or(|w| w.has_reservation())) {
+            return Rest::Done;
+        }
+        if self.stop_evicted() { Rest::Changed } else { Rest::Unchanged }
+    }
+}
+
 impl AdmissionTrial {
     pub fn new(state: &QueueState, key: Option<WorkloadKey>) -> AdmissionTrial {
-        // The head of a StrictFIFO queue tries the flavors of each pod set in turn.
-        let groups = state.objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
-        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
         let pod_sets = state.workloads.iter().flatten().map(|w| w.pod_sets.len()).max().unwrap_or(0);
-        let patience = 2 + 2 * flavors * pod_sets.max(1);
         AdmissionTrial {
-            manager: state.manager(),
+            driver: Driver::new(state.manager(), Pace::AtOnce),
             now: state.now,
             key,
             preempted: Vec::new(),
-            patience,
+            count: state.workloads.len(),
+            patience: driver::attempts_per_workload(&state.objects, pod_sets),
+            progress: CycleProgress::default(),
             has_changed: false,
-        }
-    }
-
-    /// Runs until the Workload has quota or the queues rest. Returns false if they do not.
-    fn run(&mut self, count: usize) -> bool {
-        for _ in 0..RESTS_MAX {
-            self.run_cycles();
-            if self.key.is_some_and(|key| self.manager.workload(key).is_none_or(|w| w.has_reservation())) {
-                return true;
-            }
-            let has_stopped = self.stop_evicted(count);
-            let wakes = self.manager.take_wakes();
-            if !has_stopped && wakes.is_empty() {
-                return true;
-            }
-            self.now += REQUEUE_DELAY;
-            wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
-        }
-        false
-    }
-
-    /// Runs cycles until the Workload has quota, or until cycles only repeat themselves. Ends in any case, because
-    /// evicted Workloads keep their quota here: each Workload is admitted and evicted at most once.
-    pub fn run_cycles(&mut self) {
-        let mut progress = CycleProgress::default();
-        while self.manager.has_heads() && progress.idle_cycles() < self.patience {
-            let mut has_changed = false;
-            for patch in self.manager.run_cycle(self.now) {
-                if let PatchKind::Preempt { reason, preemptor, .. } = &patch.kind
-                    && Some(*preemptor) == self.key
-                    && !self.preempted.iter().any(|target| target.key == patch.key)
-                {
-                    self.preempted.push(PreemptedWorkload { key: patch.key, reason });
-                }
-                let Some(old) = self.manager.workload(patch.key).cloned() else { continue };
-                if let Some(new) = patch.apply(&old, self.now) {
-                    has_changed |= patch.changes_usage(&old);
-                    self.manager.workload_changed(patch.key, Arc::new(new), self.now);
-                }
-            }
-            if self.has_quota() {
-                self.has_changed = true;
-                return;
-            }
-            progress.note(has_changed, self.manager.active_len());
-            self.has_changed |= has_changed;
         }
     }
 
     /// Stores the Workloads of the trial.
     fn store(&self, state: &mut QueueState) {
         for (key, workload) in state.workloads.iter_mut().enumerate() {
-            *workload = self.manager.workload(key).cloned();
+            *workload = self.driver.manager.workload(key).cloned();
         }
         state.now = state.now.max(self.now);
     }
 
     /// Returns whether the Workload has quota.
     pub fn has_quota(&self) -> bool {
-        self.key.is_some_and(|key| self.manager.workload(key).is_some_and(|w| w.has_reservation()))
+        self.key.is_some_and(|key| self.driver.manager.workload(key).is_some_and(|w| w.has_reservation()))
     }
 
     /// Frees the quota of evicted Workloads.
-    pub fn stop_evicted(&mut self, count: usize) -> bool {
+    pub fn stop_evicted(&mut self) -> bool {
         let mut has_stopped = false;
-        for key in 0..count {
-            let Some(workload) = self.manager.workload(key).filter(|w| w.is_evicted() && w.has_reservation()) else {
+        for key in 0..self.count {
+            let Some(workload) = self.driver.manager.workload(key).filter(|w| w.is_evicted() && w.has_reservation())
+            else {
                 continue;
             };
             let view =
                 JobView { is_suspended: true, reclaimable: workload.status.reclaimable.clone(), ..JobView::default() };
             if let Some(new) = reconcile_job(workload, &view, false, self.now).workload {
-                self.manager.workload_changed(key, Arc::new(new), self.now);
+                self.driver.manager.workload_changed(key, Arc::new(new), self.now);
                 has_stopped = true;
             }
         }
@@ -282,10 +288,10 @@ impl AdmissionTrial {
 
     /// Returns the Workload with the conditions that its reconciler sets.
     fn final_state(&self, key: WorkloadKey, original: &Arc<Workload>) -> Arc<Workload> {
-        let mut workload = self.manager.workload(key).unwrap_or(original).clone();
+        let mut workload = self.driver.manager.workload(key).unwrap_or(original).clone();
         for _ in 0..PASSES_MAX {
-            let view = self.manager.view(key, &workload);
-            match reconcile_workload(&workload, &view, &self.manager.configuration, self.now).workload {
+            let view = self.driver.manager.view(key, &workload);
+            match reconcile_workload(&workload, &view, &self.driver.manager.configuration, self.now).workload {
                 Some(new) if new != *workload && !new.is_evicted() => workload = Arc::new(new),
                 _ => break,
             }
@@ -295,14 +301,14 @@ impl AdmissionTrial {
 
     /// Returns the attempt of the Workload without the others that wait.
     fn alone(&self, key: WorkloadKey) -> Option<Entry> {
-        let queue = self.manager.queue_of(self.manager.workload(key)?)?;
-        let is_active = self.manager.cache.state.queues[queue].is_active;
-        if is_active { self.manager.nominate_alone(key, self.now) } else { None }
+        let queue = self.driver.manager.queue_of(self.driver.manager.workload(key)?)?;
+        let is_active = self.driver.manager.cache.state.queues[queue].is_active;
+        if is_active { self.driver.manager.nominate_alone(key, self.now) } else { None }
     }
 
     fn borrowed(&self, key: WorkloadKey, workload: &Workload) -> Vec<BorrowedQuota> {
-        let state = &self.manager.cache.state;
-        let queue = self.manager.queue_of(workload).filter(|_| workload.has_reservation());
+        let state = &self.driver.manager.cache.state;
+        let queue = self.driver.manager.queue_of(workload).filter(|_| workload.has_reservation());
         let Some(index) = queue.filter(|index| state.parent(*index).is_some()) else { return Vec::new() };
         let Some(info) = state.queues[index].workloads.get(&key) else { return Vec::new() };
         let node = state.node(index);
@@ -316,7 +322,7 @@ impl AdmissionTrial {
     fn admitted_first(&self, own: WorkloadKey, state: &QueueState) -> Vec<WorkloadKey> {
         let is_new = |key: &WorkloadKey| {
             let had = state.workload(*key).is_some_and(|w| w.has_reservation());
-            *key != own && !had && self.manager.workload(*key).is_some_and(|w| w.has_reservation())
+            *key != own && !had && self.driver.manager.workload(*key).is_some_and(|w| w.has_reservation())
         };
         (0..state.workloads.len()).filter(is_new).collect()
     }
@@ -344,11 +350,11 @@ impl<'a> QueueProbe<'a> {
         let Some(trial) = &mut self.resting else { return false };
         let mut workload = (*self.workload).clone();
         local_queue.clone_into(&mut workload.queue);
-        trial.manager.workload_changed(self.key, Arc::new(workload), trial.now);
-        trial.run_cycles();
-        trial.manager.workload_deleted(self.key, trial.now);
-        trial.manager.take_wakes();
-        if trial.has_changed || trial.manager.active_len() > 0 {
+        trial.driver.manager.workload_changed(self.key, Arc::new(workload), trial.now);
+        driver::run_cycles(trial);
+        trial.driver.manager.workload_deleted(self.key, trial.now);
+        trial.driver.manager.take_wakes();
+        if trial.has_changed || trial.driver.manager.active_len() > 0 {
             self.resting = resting(self.state, self.key);
             return false;
         }
@@ -362,8 +368,8 @@ fn resting(state: &QueueState, key: WorkloadKey) -> Option<AdmissionTrial> {
     others.workloads[key] = None;
     let is_evicted = |w: &Arc<Workload>| w.is_evicted() && w.has_reservation();
     let mut trial = AdmissionTrial::new(&others, Some(key));
-    trial.run_cycles();
-    let rests = !trial.has_changed && trial.manager.active_len() == 0;
+    driver::run_cycles(&mut trial);
+    let rests = !trial.has_changed && trial.driver.manager.active_len() == 0;
     (rests && !others.workloads.iter().flatten().any(is_evicted)).then_some(trial)
 }
 

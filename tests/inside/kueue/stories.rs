@@ -2,7 +2,10 @@
 
 use crate::amount::Amount;
 use crate::cases::cases;
-use crate::control::{JobView, Manager, reconcile_job, reconcile_workload};
+use crate::control::{JobView, Manager, Patch, reconcile_job, reconcile_workload};
+use crate::driver::{
+    self, CycleSummary, Driver, InstantPorts, Pace, Ports, Rest, Sent, TimedPorts, Timer, take_patches,
+};
 use crate::flavors::PreemptionPossibility;
 use crate::flavors::assigner::PreemptionOracle;
 use crate::preemption::Preemptor;
@@ -19,6 +22,7 @@ use sim_api::spec::kueue::{
 use sim_api::spec::{PodSpec, PodTemplate};
 use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const TPU: &str = "google.com/tpu";
@@ -136,7 +140,7 @@ fn settle(manager: &mut Manager, jobs: &mut [JobView], now: SimTime, check: &dyn
             }
             wakes.into_iter().for_each(|root| manager.wake(root, now));
         }
-        for patch in manager.run_cycle(now) {
+        for patch in take_patches(manager, now) {
             let old = manager.workload(patch.key).cloned();
             if let Some(new) = old.and_then(|old| patch.apply(&old, now)) {
                 manager.workload_changed(patch.key, Arc::new(new), now);
@@ -308,6 +312,123 @@ fn check_preemption(
     };
     prop_assert!(is_minimal(true) || is_minimal(false), "a target is preempted in vain");
     Ok(())
+}
+
+/// An adapter whose requests the test answers.
+struct Client {
+    driver: Driver,
+    now: SimTime,
+    sent: Vec<Patch>,
+    timers: Vec<Timer>,
+    ended: usize,
+    rest: Rest,
+    rests: usize,
+}
+
+impl Client {
+    fn new(manager: Manager, pace: Pace, rest: Rest) -> Client {
+        let driver = Driver::new(manager, pace);
+        Client {
+            driver,
+            now: SimTime::ZERO + Duration::from_secs(1_000),
+            sent: Vec::new(),
+            timers: Vec::new(),
+            ended: 0,
+            rest,
+            rests: 0,
+        }
+    }
+}
+
+impl Ports for Client {
+    fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    fn now(&self) -> SimTime {
+        self.now
+    }
+
+    fn send(&mut self, patch: Patch) -> Sent {
+        self.sent.push(patch);
+        Sent::Pending
+    }
+}
+
+impl TimedPorts for Client {
+    fn wake_after(&mut self, delay: Duration, timer: Timer) {
+        self.now += delay;
+        self.timers.push(timer);
+    }
+
+    fn delays_cycle(&self) -> bool {
+        false
+    }
+
+    fn cycle_ended(&mut self, _summary: CycleSummary) {
+        self.ended += 1;
+    }
+}
+
+impl InstantPorts for Client {
+    fn advance(&mut self, delay: Duration) {
+        self.now += delay;
+    }
+
+    fn cycles_begin(&mut self) {}
+
+    fn cycle_ended(&mut self, _summary: CycleSummary) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn rested(&mut self) -> Rest {
+        self.rests += 1;
+        self.rest
+    }
+}
+
+/// Returns a queue with room for `number` Workloads of one unit, all of which are admitted.
+fn full_queue(number: u8) -> Manager {
+    let quotas = [(number, None, None), (0, None, None)];
+    let events = (0..number).map(|_| (0, 1, 0, None)).collect();
+    let shape = Shape { cohorts: Vec::new(), queues: vec![(None, quotas, [1, 0, 0], false)], events, is_fair: false };
+    play(&shape, &|_| {})
+}
+
+#[test]
+fn a_cycle_waits_for_its_preemptions_of_which_eight_are_in_flight_unless_all_are_sent_at_once() {
+    const TARGETS: usize = 12;
+    let stepwise = Pace::EntryByEntry { per_head: Duration::from_millis(10) };
+    for (pace, sent_first) in [(stepwise, 8), (Pace::AtOnce, TARGETS + 1)] {
+        let mut manager = full_queue(TARGETS as u8);
+        manager.workload_changed(TARGETS, Arc::new(workload(TARGETS, 0, TARGETS as u8, 5)), SimTime::ZERO);
+        let mut client = Client::new(manager, pace, Rest::Done);
+        driver::schedule_cycle(&mut client);
+        while client.sent.is_empty() {
+            assert_eq!(client.timers.pop(), Some(Timer::Cycle), "{pace:?}");
+            driver::cycle_due(&mut client);
+        }
+        assert_eq!(client.sent.len(), sent_first, "{pace:?}");
+        for answered in 1..=TARGETS {
+            driver::answered(&mut client);
+            // The condition of the preemptor follows the last preemption.
+            let in_flight = if answered == TARGETS { TARGETS + 1 } else { (sent_first + answered).min(TARGETS) };
+            assert_eq!(client.sent.len(), in_flight.max(sent_first), "{pace:?} {answered}");
+            driver::schedule_cycle(&mut client);
+            assert!(client.timers.is_empty(), "{pace:?} {answered}");
+        }
+        driver::answered(&mut client);
+        assert_eq!((client.ended, client.sent.last().map(|patch| patch.key)), (1, Some(TARGETS)), "{pace:?}");
+    }
+}
+
+#[test]
+fn queues_that_never_rest_are_reported() {
+    for (rest, has_settled, rests) in [(Rest::Unchanged, true, 1), (Rest::Changed, false, driver::RESTS_MAX)] {
+        let mut client = Client::new(full_queue(1), Pace::AtOnce, rest);
+        client.driver.manager.take_wakes();
+        assert_eq!((driver::settle(&mut client), client.rests), (has_settled, rests), "{rest:?}");
+    }
 }
 
 proptest! {

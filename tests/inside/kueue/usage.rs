@@ -2,6 +2,7 @@
 
 use super::{ResourceNanos, UsageLedger};
 use crate::control::Manager;
+use crate::driver::take_patches;
 use crate::requests::Name;
 use crate::topology::TopologySnapshot;
 use crate::workload::{PodSet, Workload, WorkloadStatus};
@@ -219,7 +220,7 @@ fn admitted(manager: &mut Manager, first: usize, shapes: &[(&str, i64, i32)]) ->
     }
     let mut order = Vec::new();
     for _ in 0..20 {
-        for patch in manager.run_cycle(at(100)) {
+        for patch in take_patches(manager, at(100)) {
             let Some(old) = manager.workload(patch.key).cloned() else { continue };
             let Some(new) = patch.apply(&old, at(100)) else { continue };
             if new.is_admitted() && !new.is_evicted() {
@@ -273,7 +274,7 @@ fn a_penalty_ends_with_its_workload_or_a_failed_admission() {
     let mut manager = manager(&objects(true, [0, 0]));
     for key in 0..2 {
         manager.workload_changed(key, Arc::new(workload(key, "a", 4, 0)), at(100));
-        assert_eq!(manager.run_cycle(at(100)).len(), 1);
+        assert_eq!(take_patches(&mut manager, at(100)).len(), 1);
     }
     // 8 · (1 − 0.5^(5/60))
     assert!((usage(&manager) - 8.0 * (1.0 - libm::pow(0.5, 5.0 / 60.0))).abs() < 1e-6, "{}", usage(&manager));

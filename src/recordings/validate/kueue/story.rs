@@ -9,12 +9,14 @@ use sim_api::admission::{self, AdmissionGates, CreateRequest};
 use sim_api::objects::value_access::{list, text};
 use sim_api::spec::kueue::{ClusterQueue, KueueObjects};
 use sim_base::{Duration, SimTime};
-use sim_kueue::control::{JobView, Manager, REQUEUE_DELAY, reconcile_job, reconcile_workload};
+use sim_kueue::control::{JobView, Manager, Patch, reconcile_job, reconcile_workload};
+use sim_kueue::driver::{self, CycleSummary, Driver, InstantPorts, Pace, Ports, Rest as RestState, Sent};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::jobset::{PriorityClasses, workload};
 use sim_kueue::workload::webhook::refusal;
 use sim_kueue::workload::{Workload, WorkloadKey};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Time between two steps. Recorded steps are further apart than Kueue's unit of creation times, and each story rests
@@ -53,17 +55,55 @@ const CYCLES_MAX: usize = 1000;
 #[derive(Clone)]
 struct Story {
     objects: KueueObjects,
-    manager: Manager,
+    driver: Driver,
     /// JobSets by the key of their Workload.
     jobs: Vec<Job>,
     now: SimTime,
     /// Cycles that a Workload takes at most to try all flavors.
     cycles_per_workload: usize,
+    /// States since the last rest.
+    trace: StateTrace,
     /// Rests since the step.
     rests: Vec<Rest>,
     /// Number of states between which the queues alternate after the step, 1 if they rest.
     phases: usize,
     histories: Vec<QueueHistory>,
+}
+
+/// The states of the Workloads since a rest.
+#[derive(Clone, Default)]
+struct StateTrace {
+    states: Vec<Workloads>,
+    cycles: usize,
+    /// Number of cycles since the last change.
+    unchanged: usize,
+    /// Number of changes since the last new state.
+    recurred: usize,
+    /// The recurring states.
+    recurring: Vec<Workloads>,
+}
+
+impl StateTrace {
+    /// Adds the state after a cycle. Returns true if the states only recur.
+    fn note(&mut self, state: Workloads) -> bool {
+        self.cycles += 1;
+        if self.states.last() == Some(&state) {
+            self.unchanged += 1;
+            return false;
+        }
+        self.unchanged = 0;
+        self.recurred = if self.states.contains(&state) { self.recurred + 1 } else { 0 };
+        self.states.push(state);
+        if self.recurred < RECURRING_CHANGES {
+            return false;
+        }
+        for state in std::mem::take(&mut self.states).into_iter().rev().take(RECURRING_CHANGES) {
+            if !self.recurring.contains(&state) {
+                self.recurring.push(state);
+            }
+        }
+        true
+    }
 }
 
 /// Plays all steps and compares the state after each. A recording was made when Kueue seemed to rest, which may be
@@ -100,16 +140,16 @@ impl Story {
         let labels: BTreeMap<String, String> =
             [("kubernetes.io/metadata.name".to_owned(), NAMESPACE.to_owned())].into();
         let manager = Manager::new(&objects, topology, [(NAMESPACE.to_owned(), labels)].into());
-        let groups = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
-        let cycles_per_workload = 2 + 2 * groups.map(|group| group.flavors.len()).max().unwrap_or(0);
+        let cycles_per_workload = driver::attempts_per_workload(&objects, 1);
         let history = |queue: &ClusterQueue| QueueHistory { name: queue.name.clone(), states: Vec::new() };
         let histories = objects.cluster_queues.iter().map(history).collect();
         let mut story = Story {
             objects,
-            manager,
+            driver: Driver::new(manager, Pace::AtOnce),
             jobs: Vec::new(),
             now: SimTime::ZERO,
             cycles_per_workload,
+            trace: StateTrace::default(),
             rests: Vec::new(),
             phases: 1,
             histories,
@@ -129,11 +169,11 @@ impl Story {
 
     fn play_step(&mut self, step: &Value, start: StepStart, answer: &Value, k: usize, found: &mut Differences) {
         let StepStart { cycles_before, foreign } = start;
-        (0..cycles_before).for_each(|_| self.run_cycle());
-        if foreign.before_step {
-            self.manager.request_wake_of_all();
-            self.settle();
+        for _ in 0..cycles_before {
+            driver::run_cycle(self);
+            self.reconcile();
         }
+        let mut has_settled = !foreign.before_step || self.wake_all();
         self.now += STEP;
         self.rests.clear();
         for QueueHistory { states, .. } in &mut self.histories {
@@ -141,17 +181,22 @@ impl Story {
         }
         let refusal = self.act(step).err().map_or(Value::Null, |message| json!(message));
         found.compare(&format!("{k}.answer"), answer.clone(), refusal);
-        self.settle();
-        if foreign.after_step {
-            self.manager.request_wake_of_all();
-            self.settle();
-        }
+        has_settled &= driver::settle(self);
+        has_settled &= !foreign.after_step || self.wake_all();
+        // A recording ends when Kueue seems to rest.
+        found.compare(&format!("{k}.settled"), json!(true), json!(has_settled));
+    }
+
+    /// Tries all queues again. Returns whether they settle.
+    fn wake_all(&mut self) -> bool {
+        self.driver.manager.request_wake_of_all();
+        driver::settle(self)
     }
 
     fn note_statuses(&mut self) {
         for (index, QueueHistory { states, .. }) in self.histories.iter_mut().enumerate() {
-            let pending = self.manager.pending[index].len();
-            let status = QueueStatus { pending, usage: self.manager.cache.usage(index) };
+            let pending = self.driver.manager.pending[index].len();
+            let status = QueueStatus { pending, usage: self.driver.manager.cache.usage(index) };
             if states.last() != Some(&status) {
                 states.push(status);
             }
@@ -175,7 +220,7 @@ impl Story {
                 "finish" => self.jobs[index].view.finished = Some((true, COMPLETED.to_owned())),
                 "delete" => self.jobs[index].view.is_deleted = true,
                 _ => {
-                    if let Some(old) = self.manager.workload(index).cloned() {
+                    if let Some(old) = self.driver.manager.workload(index).cloned() {
                         let mut new = (*old).clone();
                         new.active = false;
                         self.store(index, new);
@@ -188,7 +233,7 @@ impl Story {
         if let Some(queue) = queue {
             queue.stop_policy = read_stop_policy(text(stop, "policy"));
             let changed = queue.clone();
-            self.manager.queue_changed(changed);
+            self.driver.manager.queue_changed(changed);
         }
         Ok(())
     }
@@ -216,76 +261,18 @@ impl Story {
     }
 
     fn store(&mut self, key: WorkloadKey, workload: Workload) {
-        self.manager.workload_changed(key, Arc::new(workload), self.now);
-    }
-
-    /// Runs all controllers until nothing changes.
-    fn settle(&mut self) {
-        loop {
-            let alternatives = self.run_cycles();
-            self.rests.push(Rest { jobs: self.jobs.clone(), workloads: self.state(), alternatives });
-            let wakes = self.manager.take_wakes();
-            if wakes.is_empty() {
-                return;
-            }
-            self.now += REQUEUE_DELAY;
-            wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
-        }
-    }
-
-    /// Runs cycles until the Workloads no longer change, or recur. Returns the recurring states.
-    fn run_cycles(&mut self) -> Vec<Workloads> {
-        self.reconcile();
-        let mut states = vec![self.state()];
-        let (mut unchanged, mut recurred) = (0, 0);
-        for _ in 0..CYCLES_MAX {
-            if !self.manager.has_heads() || unchanged >= self.rest_cycles() {
-                break;
-            }
-            self.run_cycle();
-            let state = self.state();
-            if states.last() == Some(&state) {
-                unchanged += 1;
-                continue;
-            }
-            unchanged = 0;
-            recurred = if states.contains(&state) { recurred + 1 } else { 0 };
-            states.push(state);
-            if recurred == RECURRING_CHANGES {
-                let mut recurring = Vec::new();
-                for state in states.into_iter().rev().take(RECURRING_CHANGES) {
-                    if !recurring.contains(&state) {
-                        recurring.push(state);
-                    }
-                }
-                self.phases = recurring.len();
-                return recurring;
-            }
-        }
-        self.phases = 1;
-        Vec::new()
+        self.driver.manager.workload_changed(key, Arc::new(workload), self.now);
     }
 
     /// Returns the number of cycles without a change after which the queues only repeat themselves: each cycle takes
     /// one Workload of a queue.
     fn rest_cycles(&self) -> usize {
-        let longest = self.manager.pending.iter().map(|queue| queue.len()).max().unwrap_or(0);
+        let longest = self.driver.manager.pending.iter().map(|queue| queue.len()).max().unwrap_or(0);
         self.cycles_per_workload * (longest + 1)
     }
 
-    /// Runs one cycle and the reconcilers after it.
-    fn run_cycle(&mut self) {
-        for patch in self.manager.run_cycle(self.now) {
-            let old = self.manager.workload(patch.key).cloned();
-            if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
-                self.store(patch.key, new);
-            }
-        }
-        self.reconcile();
-    }
-
     fn state(&self) -> Workloads {
-        let workload = |key: WorkloadKey| Some((key, self.manager.workload(key)?.clone()));
+        let workload = |key: WorkloadKey| Some((key, self.driver.manager.workload(key)?.clone()));
         (0..self.jobs.len()).filter_map(workload).collect()
     }
 
@@ -298,7 +285,7 @@ impl Story {
     }
 
     fn reconcile_one(&mut self, key: WorkloadKey) -> bool {
-        let Some(workload) = self.manager.workload(key).cloned() else {
+        let Some(workload) = self.driver.manager.workload(key).cloned() else {
             return false;
         };
         let plan = reconcile_job(&workload, &self.jobs[key].view, true, self.now);
@@ -310,8 +297,8 @@ impl Story {
             self.store(key, new);
             return true;
         }
-        let view = self.manager.view(key, &workload);
-        let result = reconcile_workload(&workload, &view, &self.manager.configuration, self.now);
+        let view = self.driver.manager.view(key, &workload);
+        let result = reconcile_workload(&workload, &view, &self.driver.manager.configuration, self.now);
         match result.workload {
             Some(new) if new != *workload => {
                 self.store(key, new);
@@ -319,5 +306,49 @@ impl Story {
             }
             _ => is_suspended,
         }
+    }
+}
+
+impl Ports for Story {
+    fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    fn now(&self) -> SimTime {
+        self.now
+    }
+
+    fn send(&mut self, patch: Patch) -> Sent {
+        self.driver.store(&patch, self.now)
+    }
+}
+
+/// Cycles run until the Workloads no longer change, or until their states recur.
+impl InstantPorts for Story {
+    fn advance(&mut self, delay: Duration) {
+        self.now += delay;
+    }
+
+    fn cycles_begin(&mut self) {
+        self.reconcile();
+        self.trace = StateTrace { states: vec![self.state()], ..StateTrace::default() };
+        self.phases = 1;
+    }
+
+    fn cycle_ended(&mut self, _summary: CycleSummary) -> ControlFlow<()> {
+        self.reconcile();
+        let state = self.state();
+        if self.trace.note(state) {
+            self.phases = self.trace.recurring.len();
+            return ControlFlow::Break(());
+        }
+        let rests = self.trace.unchanged >= self.rest_cycles() || self.trace.cycles >= CYCLES_MAX;
+        if rests { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn rested(&mut self) -> RestState {
+        let alternatives = std::mem::take(&mut self.trace).recurring;
+        self.rests.push(Rest { jobs: self.jobs.clone(), workloads: self.state(), alternatives });
+        RestState::Unchanged
     }
 }
