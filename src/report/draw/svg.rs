@@ -50,9 +50,10 @@ pub fn file(scene: &DrawScene) -> String {
 
 fn file_at(scene: &DrawScene, (width, height): (u32, u32)) -> String {
     let (w, h) = (scene.width, scene.height);
+    // `xml:space` for image libraries, `white-space` for browsers, where `text` does not inherit `xml:space`.
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
-         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n{}<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n{}<style>text{{white-space:pre}}{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
         title_and_description(scene),
         font_face()
     );
