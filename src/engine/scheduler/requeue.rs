@@ -89,10 +89,8 @@ impl SchedulerState {
     fn waits_for_pod(&self, ctx: &EngineContext<'_>, pod: PodId, other: PodId) -> bool {
         let store = &**ctx.store;
         let (own, of_other) = (store.jobset_of(pod), store.jobset_of(other));
-        let is_related = match own.is_some() {
-            true => own == of_other,
-            false => store.pods.job[pod.ix()] == store.pods.job[other.ix()],
-        };
+        let is_related =
+            if own.is_some() { own == of_other } else { store.pods.job[pod.ix()] == store.pods.job[other.ix()] };
         let nominated = self.nominated.node_of(pod);
         is_related || nominated.is_some_and(|node| node == store.pods.node[other.ix()])
     }

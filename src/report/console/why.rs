@@ -36,10 +36,11 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         head.push(paragraph(&format!("cause: {}, at {}", subject.cause, subject.start), 2, style));
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
-        let (count, option) = match subject.is_numbered_by_jobset {
-            true => (format!(" of JobSet {}", subject.jobset), format!("--jobset {} --restart N", subject.jobset)),
-            false => (String::new(), "--restart N".to_owned()),
-        };
+        let (mut count, mut option) = (String::new(), "--restart N".to_owned());
+        if subject.is_numbered_by_jobset {
+            count = format!(" of JobSet {}", subject.jobset);
+            option = format!("--jobset {} {option}", subject.jobset);
+        }
         head.push(format!("  restart {number} of {of}{count}; use {option} to select another"));
     }
     // What blocks the JobSet is the answer.
