@@ -13,7 +13,7 @@ fn any_delay() -> impl Strategy<Value = u64> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(12, 256) as u32, failure_persistence: None, ..ProptestConfig::default()
+        cases: cases(12, 64) as u32, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

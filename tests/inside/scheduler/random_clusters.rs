@@ -201,7 +201,7 @@ fn check_scores(cluster: &Cluster, pod: &PodView, scored: &ScoredNodes) -> Resul
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(300, 2_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+        cases: cases(300, 1_000) as u32, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

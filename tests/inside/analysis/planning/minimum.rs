@@ -25,7 +25,7 @@ fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
 
 #[test]
 fn it_finds_what_trying_all_of_them_finds_and_simulates_few() {
-    for limit in (0..=40).step_by(crate::cases::cases(4, 1) as usize) {
+    for limit in (0..=40).step_by(crate::cases::cases(4, 2) as usize) {
         let (answer, replication) = noisy(f64::from(limit) - 0.5, 0.0);
         assert_eq!(answer, SearchAnswer::Least { value: limit as u64 });
         assert!(replication.len() <= 10, "{limit}: {replication:?}");
