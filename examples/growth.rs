@@ -10,31 +10,12 @@ use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationR
 use sim_inputs::read_scenario;
 use sim_report::draw::chart::{SLIDE, save};
 use sim_report::figures::growth_figure::{GrowthPanel, growth};
-use std::alloc::{GlobalAlloc, Layout, System};
+use sim_testkit::allocation::{CountingAllocator, bytes_held};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// An allocator that counts the bytes currently allocated.
-struct Counting;
-
-static BYTES: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is passed to the system allocator unchanged. Only the sizes are added up.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.fetch_add(layout.size() as u64, Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size() as u64, Relaxed);
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// A sink that notes the time of the fault and the next time at which all pods are ready.
 #[derive(Default)]
@@ -97,11 +78,11 @@ fn measure(root: &Path, (series, file, grows): (&'static str, &str, Growth), nod
         scenario.topology.pools[0].count = nodes / 4;
         rj.replicas = nodes / 4;
     }
-    let before = BYTES.load(Relaxed);
+    let before = bytes_held();
     let mut sim = SimulationInput::new(scenario).map_err(|e| e.to_string())?;
     let mut watch = Watch::default();
     let outcome = sim.run(42, 0, &mut watch);
-    let bytes = BYTES.load(Relaxed) - before;
+    let bytes = bytes_held() - before;
     let begun = Instant::now();
     sim.run(42, 0, &mut DiscardSink);
     let engine_us = begun.elapsed().as_secs_f64() * 1e6;

@@ -6,43 +6,10 @@ use sim_engine::record::DiscardSink;
 use sim_inputs::SourceText;
 use sim_scheduler::{Cluster, GroupAttempt, NodeView, PodGroup, PodView, Profile};
 use sim_surrogate::fleet::{FleetOutcome, FleetSimulation};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-/// Counts allocations per thread, since tests run in parallel.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-    static BYTES: Cell<i64> = const { Cell::new(0) };
-}
-
-fn count(bytes: i64) {
-    // The thread-local counter is already destroyed when a thread ends.
-    let _ = COUNT.try_with(|c| c.set(c.get() + u64::from(bytes >= 0)));
-    let _ = BYTES.try_with(|b| b.set(b.get() + bytes));
-}
-
-// SAFETY: every call is passed to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as i64 - layout.size() as i64);
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
+use sim_testkit::allocation::{CountingAllocator, allocations, bytes_held};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
@@ -59,9 +26,9 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
         let scenario = support::scenario(name, &[]);
         let mut simulation = support::simulation(&scenario);
         simulation.run(scenario.seed, 0, &mut DiscardSink);
-        let before = COUNT.with(Cell::get);
+        let before = allocations();
         let outcome = simulation.run(scenario.seed, 0, &mut DiscardSink);
-        let allocations = COUNT.with(Cell::get) - before;
+        let allocations = allocations() - before;
         let share = allocations as f64 / outcome.events as f64;
         println!("{name}: {allocations} allocations, {} events, {:.2} %", outcome.events, 100.0 * share);
         assert!(share < share_max, "{name}: {:.2} %", 100.0 * share);
@@ -70,10 +37,10 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
 
 /// Returns the number of bytes that the simulation of a scenario holds on the heap after a run.
 fn held_bytes(scenario: ScenarioSpec) -> i64 {
-    let before = BYTES.with(Cell::get);
+    let before = bytes_held();
     let mut simulation = support::simulation(&scenario);
     simulation.run(scenario.seed, 0, &mut DiscardSink);
-    let held = BYTES.with(Cell::get) - before;
+    let held = bytes_held() - before;
     drop(simulation);
     held
 }
@@ -84,9 +51,9 @@ fn a_replication_of_a_fleet_takes_few_bytes() {
     let loaded = sim_inputs::parse_fleet(&source, &[]).unwrap();
     let mut simulation = FleetSimulation::new(&loaded.fleet);
     let first = simulation.run(1, 0);
-    let before = BYTES.with(Cell::get);
+    let before = bytes_held();
     let rows: Vec<FleetOutcome> = (1..=100).map(|i| simulation.run(1, i)).collect();
-    let bytes = (BYTES.with(Cell::get) - before) / rows.len() as i64;
+    let bytes = (bytes_held() - before) / rows.len() as i64;
     let outputs = first.outputs.names().len() as i64;
     println!("{bytes} bytes per replication with {outputs} outputs");
     // The values of the outputs, and the ledger with its twelve categories.
@@ -146,7 +113,7 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
 /// Counts the allocations of reading, checking, defaulting and running an input.
 fn work(text: &str) -> u64 {
     let source = SourceText { file: "a.yaml".to_owned(), text: text.to_owned() };
-    let before = COUNT.with(Cell::get);
+    let before = allocations();
     let read = sim_inputs::read_sources(&[source], &[]);
     let loaded = read.and_then(|read| sim_inputs::scenario_from_manifests(vec![read], None, &[]));
     match loaded {
@@ -156,7 +123,7 @@ fn work(text: &str) -> u64 {
         }
         Err(errors) => assert!(!errors.to_string().is_empty()),
     }
-    COUNT.with(Cell::get) - before
+    allocations() - before
 }
 
 #[test]
@@ -207,13 +174,13 @@ fn full_queues(n: usize) -> String {
 fn four_times_as_many_cluster_queues_are_four_times_as_much_work_for_admit() {
     let work = |n: usize| {
         let source = SourceText { file: "a.yaml".to_owned(), text: full_queues(n) };
-        let before = COUNT.with(Cell::get);
+        let before = allocations();
         let read = sim_inputs::read_sources(&[source], &[]).unwrap_or_else(|e| panic!("{e}"));
         let loaded = sim_inputs::scenario_from_manifests(vec![read], None, &[]).unwrap_or_else(|e| panic!("{e}"));
         let report = sim_analysis::admission::admission_report(&loaded.scenario, false, None).expect("a report");
         let verdict = &report.job_sets[0];
         assert_eq!((verdict.cause, verdict.smallest_changes.len()), (Some("quota"), 2), "{verdict:?}");
-        COUNT.with(Cell::get) - before
+        allocations() - before
     };
     let (small, large) = (work(40), work(160));
     let growth = large as f64 / small as f64;
@@ -237,10 +204,10 @@ fn four_times_as_many_domains_are_four_times_as_much_work_for_a_gang() {
         let (profile, ties) = (&Profile::default(), &[]);
         let (group, pods) = (&group, &pods[..]);
         let attempt = GroupAttempt { group, pods, profile, scheduled: &[], is_topology_aware: true, ties, start: 0 };
-        let before = COUNT.with(Cell::get);
+        let before = allocations();
         let feasible = attempt.run(&cluster).placements.iter().filter(|placement| placement.is_feasible).count();
         assert_eq!(feasible, racks);
-        COUNT.with(Cell::get) - before
+        allocations() - before
     };
     let (small, large) = (work(16), work(64));
     let growth = large as f64 / small as f64;
@@ -273,10 +240,10 @@ fn restart_work(n: u32, pod: &str, other: Option<&str>) -> u64 {
     files.extend(beside.as_ref().map(|other| ("other.yaml", other.as_str())));
     let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
-    let before = COUNT.with(Cell::get);
+    let before = allocations();
     let outcome = simulation.run(1, 0, &mut DiscardSink);
     assert_eq!(outcome.jobsets.last().map(|js| js.restarts), Some(1));
-    COUNT.with(Cell::get) - before
+    allocations() - before
 }
 
 #[test]

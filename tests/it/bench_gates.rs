@@ -201,7 +201,9 @@ fn the_ci_snippets_of_the_documentation_run() {
     assert_eq!((github.len(), gitlab.len()), (2, 4));
     let some = ["--nodes", "100", "--preset", "stock", "--out"];
     for (name, more, expected) in
-        [("same", &[][..], Some(0)), ("faster", &["--set", "timing.jobSyncBatchPeriod=100ms"], Some(5))]
+        [("faster", &["--set", "timing.jobSyncBatchPeriod=100ms"][..], Some(5)), ("same", &[], Some(0))]
+            .into_iter()
+            .take(cases(1, 2) as usize)
     {
         let services = if name == "same" { ["github", "gitlab"] } else { ["gitlab", "github"] };
         for service in &services[..cases(1, 2) as usize] {

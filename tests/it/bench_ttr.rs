@@ -2,6 +2,7 @@
 //! up-to-date baseline.
 
 use crate::program::{program, scratch};
+use crate::support;
 use serde_json::Value;
 use std::fs;
 use std::process::Output;
@@ -20,6 +21,10 @@ const SMALL: [&str; 6] = ["--nodes", "100", "--preset", "scale-test", "--format"
 
 #[test]
 fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
+    // A quick run compares threads in `determinism` and `compare`.
+    if !support::runs_long_tests() {
+        return;
+    }
     let one = bench(&[&SMALL[..], &["--threads", "1"]].concat());
     let two = bench(&[&SMALL[..], &["--threads", "2"]].concat());
     assert_eq!(one.status.code(), Some(0), "{:?}", code_and_output(&one).2);

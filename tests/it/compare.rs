@@ -1,6 +1,7 @@
 //! `compare` on the command line: the JSON contract, identical output for any number of threads, verdicts, rejected
 //! paths.
 
+use crate::support::cases;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,7 +114,7 @@ fn the_json_keeps_its_contract() {
 fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
     let dir = scratch("compare-threads");
     let arguments = [SCENARIO, "--variant", BLOCKING, "--variant", SAME];
-    for format in ["text", "json", "csv", "md"] {
+    for format in ["text", "json", "csv", "md"].into_iter().step_by(cases(2, 1) as usize) {
         let on = |threads: &str| {
             let more = ["--seeds", "4", "--format", format, "--threads", threads];
             stdout_of(&[&arguments[..], &more].concat())

@@ -268,6 +268,9 @@ fn endless_restarts_are_reported_and_limited_restarts_are_not() {
 /// Each attempt creates new Jobs; the summary keeps the newest.
 #[test]
 fn a_summary_does_not_grow_with_every_job_that_ever_was() {
+    if !runs_long_tests() {
+        return;
+    }
     let job = "backoffLimit: 0, ";
     let text = jobset(job, &format!("restartPolicy: Never, {CONTAINERS}"))
         .replace("name: w,", "name: w, replicas: 8,")

@@ -30,7 +30,7 @@ impl RecordSink for Requests {
 
 #[test]
 fn simulated_requests_have_the_recorded_latencies_and_those_of_small_batches_are_short() {
-    for path in support::recordings("times").into_iter().step_by(support::cases(2, 1) as usize) {
+    for path in support::recordings("times").into_iter().step_by(support::cases(4, 1) as usize) {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(&path).expect("a recording can be read");
         let recording = read(&file, &text).expect("a recording is well-formed");

@@ -48,6 +48,9 @@ fn play(jobset: &str, rest: &str) -> (EndReason, String, u32, usize) {
 
 #[test]
 fn a_jobset_with_1024_replicated_jobs_restarts_and_completes() {
+    if !support::runs_long_tests() {
+        return;
+    }
     let jobs: Vec<(String, u32)> = (0..1024).map(|i| (format!("r{i}"), 1)).collect();
     let rest = "containers: [{runFor: 60s, stopAfter: 1s}]\n\
                 faults: [{afterReady: 5s, containerExit: {pod: js-r7-0-0, exitCode: 1}}]\nstop: {at: 6h}\n";

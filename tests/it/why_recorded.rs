@@ -97,7 +97,7 @@ fn path_share(why: &WhyExplanation, (from_s, to_s): (f64, f64), whom: &[&str]) -
 #[test]
 fn the_critical_path_goes_through_the_recorded_milestones() {
     let (mut instants, mut stages) = (0, 0);
-    for path in support::recordings("times").into_iter().step_by(support::cases(2, 1) as usize) {
+    for path in support::recordings("times").into_iter().step_by(support::cases(4, 1) as usize) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let (recording, scenario) = recording("times", &name);
         let recorded = &recording.milestones.as_ref().unwrap().milestones_s;

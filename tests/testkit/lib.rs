@@ -1,5 +1,6 @@
 //! Test support shared by several crates. It is not part of any shipped program.
 
+pub mod allocation;
 pub mod golden;
 pub mod lines;
 pub mod records;

@@ -12,7 +12,9 @@ use sim_kueue::verdict::{NodeDomain, QueueChange};
 use sim_kueue::workload::Workload;
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Scheduling gate of pods that wait for the domain of their topology assignment.
@@ -21,13 +23,39 @@ const TOPOLOGY_GATE: &str = "kueue.x-k8s.io/topology";
 const PODS_MAX: u64 = 100_000;
 /// Smallest and largest number of draws.
 const DRAWS: [u64; 2] = [10, 100];
+/// Length of all keys of `KnownPlacements`, after which they are forgotten.
+const KNOWN_BYTES_MAX: usize = 64 << 20;
+
+/// Placements that were tried. Most changes of queues start the same JobSets on the same nodes.
+#[derive(Clone, Default)]
+pub(super) struct KnownPlacements {
+    /// Results by the text of all inputs.
+    by_inputs: Rc<RefCell<BTreeMap<String, PlacementDraws>>>,
+}
+
+impl KnownPlacements {
+    /// Places the pods as [`place`] does, once for equal inputs.
+    pub fn place(
+        &self, scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool,
+    ) -> Result<PlacementDraws, CannotRun> {
+        let inputs = format!("{stops_at_failure} {needs_nodes} {scenario:?}");
+        if let Some(known) = self.by_inputs.borrow().get(&inputs) {
+            return Ok(known.clone());
+        }
+        let placed = place(scenario, stops_at_failure, needs_nodes)?;
+        let mut known = self.by_inputs.borrow_mut();
+        if known.keys().map(String::len).sum::<usize>() > KNOWN_BYTES_MAX {
+            known.clear();
+        }
+        known.insert(inputs, placed.clone());
+        Ok(placed)
+    }
+}
 
 /// Places the pods of all JobSets of a scenario. If random numbers can decide whether they fit, several draws are
 /// tried; with `stops_at_failure`, only until one does not fit. With `needs_nodes`, several draws are also tried if
 /// random numbers only decide which nodes the pods use.
-pub(super) fn place(
-    scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool,
-) -> Result<PlacementDraws, CannotRun> {
+fn place(scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool) -> Result<PlacementDraws, CannotRun> {
     let pods: u64 = scenario.jobsets.iter().map(|submitted| submitted.jobset.spec.pods()).sum();
     let [least, most] = DRAWS;
     let is_drawn = is_drawn(scenario);

@@ -2,7 +2,7 @@
 
 use super::inputs;
 use super::placement;
-use super::placement::AssignedJob;
+use super::placement::{AssignedJob, KnownPlacements};
 use super::queue_state::{in_order, queue_state};
 use super::report::{
     AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
@@ -71,6 +71,7 @@ struct AdmissionInputs {
     ended: BTreeSet<usize>,
     /// The queues before any JobSet is submitted.
     queues: QueueState,
+    placements: KnownPlacements,
 }
 
 impl AdmissionInputs {
@@ -80,7 +81,8 @@ impl AdmissionInputs {
         let objects = Arc::new(scenario.kueue.clone().unwrap_or_default());
         let queues = queue_state(&base, &objects, &cluster);
         let (scenario, cluster) = (Arc::new(base), Arc::new(cluster));
-        Ok(AdmissionInputs { scenario, objects, cluster, ended: BTreeSet::new(), queues })
+        let (ended, placements) = (BTreeSet::new(), KnownPlacements::default());
+        Ok(AdmissionInputs { scenario, objects, cluster, ended, queues, placements })
     }
 
     /// Returns the inputs with changes for a JobSet, or `None` if they cannot be made.
@@ -115,7 +117,7 @@ impl AdmissionInputs {
         } else {
             QueueState { objects: objects.clone(), ..self.queues.clone() }
         };
-        Some(AdmissionInputs { scenario, objects, cluster, ended, queues })
+        Some(AdmissionInputs { scenario, objects, cluster, ended, queues, placements: self.placements.clone() })
     }
 
     /// Submits the JobSets one after the other.
@@ -758,7 +760,7 @@ impl SubmissionTrial<'_> {
         inputs::occupy(&mut scenario.topology, &self.progress.held);
         let known = self.progress.released.iter().filter(|name| inputs::release(&mut scenario.topology, name)).count();
         let needs_nodes = keeps && self.has_later_topology();
-        let placed = placement::place(&scenario, self.is_check, needs_nodes)?;
+        let placed = self.inputs.placements.place(&scenario, self.is_check, needs_nodes)?;
         let fits = placed.fitting == placed.tried;
         // Some preempted pods are still on their nodes here, so that a failure proves nothing.
         if !fits && known + gone < result.preempted.len() {

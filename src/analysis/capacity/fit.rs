@@ -3,6 +3,7 @@
 
 use super::copies::CopySet;
 use super::placed::{PlacedJob, PlacementReport, PlacementSink, report};
+use crate::metrics::restarts::waits::thousands;
 use serde::Serialize;
 use serde_json::Value;
 use sim_api::spec::{ResourceAmounts, ScenarioSpec};
@@ -15,6 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Shortest time between the submissions of two copies.
 const SHORTEST_GAP: Duration = Duration::from_secs(10);
+/// Events after which a draw of a placement has not settled, for each pod. A start takes about 11 events for each pod;
+/// more are pods that fail and are created again.
+const EVENTS_PER_POD: u64 = 1_000;
+/// The least number of events of a draw.
+const EVENTS_MIN: u64 = 10_000;
 
 /// The copies that fit, and the obstacle to one more.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +67,8 @@ pub struct PlacementDraws {
 pub type PodsOnNodes = BTreeMap<usize, BTreeMap<String, ResourceAmounts>>;
 
 /// Places the JobSets of a scenario one after the other, with the random numbers of replication 0, 1 and so on. The
-/// result is about the last JobSet. With `stops_at_failure`, the first draw that does not fit is the last one.
+/// result is about the last JobSet. With `stops_at_failure`, the first draw that does not fit is the last one; one that
+/// does not settle always is.
 pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -> Result<PlacementDraws, CannotRun> {
     let copies = CopySet::new(scenario);
     let Some(last) = copies.jobsets().len().checked_sub(1) else {
@@ -69,15 +76,24 @@ pub fn placements(scenario: &ScenarioSpec, draws: u64, stops_at_failure: bool) -
     };
     let mut simulation = SimulationInput::new(&copies.one_by_one())?;
     simulation.set_explains_placement(true);
+    let pods: u64 = copies.jobsets().iter().map(|submitted| submitted.jobset.spec.pods()).sum();
+    let events_max = pods.saturating_mul(EVENTS_PER_POD).max(EVENTS_MIN);
     let mut result = PlacementDraws { fitting: 0, tried: 0, blocked: Vec::new(), on_nodes: Vec::new() };
     for replication in 0..draws {
-        let mut sink = PlacementSink::until_ready(last);
+        let mut sink = PlacementSink::until_ready(last, events_max);
         let outcome = simulation.run(scenario.seed, replication, &mut sink);
         result.tried += 1;
         result.on_nodes.push(pods_on_nodes(&simulation, &sink));
         if sink.copy_ready_at(last, 1).is_some() {
             result.fitting += 1;
             continue;
+        }
+        if sink.is_unsettled() {
+            result.blocked = vec![format!(
+                "The placement did not settle within {} events: pods fail and are created again",
+                thousands(events_max)
+            )];
+            break;
         }
         if result.blocked.is_empty() {
             let name = format!("JobSet {} ", copies.jobsets()[last].jobset.name);

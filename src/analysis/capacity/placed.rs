@@ -21,8 +21,16 @@ pub struct PlacementSink {
     ready_at: Vec<Option<SimTime>>,
     pods: Vec<Option<PlacedPod>>,
     /// The JobSet with whose readiness the run ends; `None` if the run continues.
-    awaited: Option<usize>,
+    awaited: Option<Awaited>,
     stops: bool,
+    is_unsettled: bool,
+}
+
+#[derive(Copy, Clone)]
+struct Awaited {
+    jobset: usize,
+    /// Number of events after which the run is stopped.
+    events_max: u64,
 }
 
 #[derive(Copy, Clone)]
@@ -53,9 +61,14 @@ impl PlacementSink {
         PlacementSink { copy_size, ..PlacementSink::default() }
     }
 
-    /// Creates a sink that stops the run as soon as a JobSet is ready.
-    pub fn until_ready(jobset: usize) -> PlacementSink {
-        PlacementSink { awaited: Some(jobset), ..PlacementSink::default() }
+    /// Creates a sink that stops the run as soon as a JobSet is ready, or after a number of events.
+    pub fn until_ready(jobset: usize, events_max: u64) -> PlacementSink {
+        PlacementSink { awaited: Some(Awaited { jobset, events_max }), ..PlacementSink::default() }
+    }
+
+    /// Returns whether the run was stopped because of its number of events.
+    pub fn is_unsettled(&self) -> bool {
+        self.is_unsettled
     }
 
     /// Returns the time at which the JobSets of a copy were all ready.
@@ -110,7 +123,7 @@ impl RecordSink for PlacementSink {
             Body::JobSetCreated { jobset } => self.created(jobset),
             Body::AllReady { jobset, ready: true } => {
                 row_or_default(&mut self.ready_at, jobset.ix()).get_or_insert(record.at);
-                self.stops |= self.awaited == Some(jobset.ix());
+                self.stops |= self.awaited.is_some_and(|awaited| awaited.jobset == jobset.ix());
             }
             Body::PodCreated { pod, job, index, .. } => {
                 *row_or_default(&mut self.pods, pod.ix()) = Some(PlacedPod { job, index, node: NodeId::NONE });
@@ -131,8 +144,9 @@ impl RecordSink for PlacementSink {
         if self.copy_size > 0 || self.awaited.is_some() { CHECK_EVERY } else { NO_STOP_CHECK }
     }
 
-    fn should_stop(&mut self, _: u64) -> bool {
-        self.stops
+    fn should_stop(&mut self, events: u64) -> bool {
+        self.is_unsettled = !self.stops && self.awaited.is_some_and(|awaited| events >= awaited.events_max);
+        self.stops || self.is_unsettled
     }
 }
 

@@ -42,9 +42,14 @@ pub fn admit_unprivileged_job(job: &Value) -> Result<Value, AdmissionRejection> 
     admit(job, ErrorList::unprivileged())
 }
 
+/// Adds the defaults that the API server stores with a Job.
+pub fn add_job_defaults(job: &mut Value) {
+    defaults::job(job);
+}
+
 fn admit(job: &Value, mut errors: ErrorList) -> Result<Value, AdmissionRejection> {
     let mut stored = job.clone();
-    defaults::job(&mut stored);
+    add_job_defaults(&mut stored);
     check::job::check_job(&stored, &mut errors);
     let name = value_access::text(&stored["metadata"], "name");
     errors.into_rejection("Job.batch", name)?;

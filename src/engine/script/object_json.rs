@@ -66,11 +66,10 @@ pub fn all_objects(ctx: &EngineContext<'_>, kubelets: &KubeletState) -> Vec<Valu
     objects
 }
 
-/// The Job with the defaults that the API server adds.
+/// The Job with the defaults that the API server added when it was created.
 fn stored_job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
-    let json = job_json(ctx, job);
-    let mut stored = objects::admit_job(&json).unwrap_or_else(|_| json.clone());
-    stored["status"] = json["status"].clone();
+    let mut stored = job_json(ctx, job);
+    objects::add_job_defaults(&mut stored);
     stored
 }
 

@@ -2,6 +2,7 @@
 //! directory.
 
 use crate::program::{program, scratch};
+use crate::support;
 use serde_json::Value;
 use std::fs;
 
@@ -163,7 +164,7 @@ fn break_even_lies_between_distinguished_values() {
             "--over",
             over,
             "--seeds",
-            "24",
+            if support::runs_long_tests() { "24" } else { "12" },
             "--set",
             "training.work=12h",
             "--format",

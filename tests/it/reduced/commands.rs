@@ -59,7 +59,7 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
         (&["run", GANG], &["reduced-model replication"]),
         (&["run", GANG, "--level", "pods", "--verbose"], &["Restart 1 of JobSet train"]),
     ];
-    for (arguments, needles) in commands.into_iter().step_by(cases(3, 1) as usize) {
+    for (arguments, needles) in commands.into_iter().step_by(cases(5, 1) as usize) {
         let text = run(arguments, 0);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for needle in needles {

@@ -55,7 +55,7 @@ fn random_scenarios_differ_only_in_announced_cases() {
     let seeds = match number("REDUCED_SEED") {
         Some(seed) => seed..seed + 1,
         None => {
-            number("REDUCED_FROM").unwrap_or(0)..number("REDUCED_SEEDS").unwrap_or(support::cases(SEEDS / 3, SEEDS))
+            number("REDUCED_FROM").unwrap_or(0)..number("REDUCED_SEEDS").unwrap_or(support::cases(SEEDS / 6, SEEDS))
         }
     };
     let (mut all, count) = (SeedResult::default(), seeds.end - seeds.start);
