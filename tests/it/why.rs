@@ -661,6 +661,8 @@ fn a_wait_for_nodes_of_another_jobset_is_a_wait_for_capacity() {
         let what_if = why.what_if.iter().find(|w| w.setting.lever == lever);
         assert!(what_if.is_some_and(|w| w.takes.seconds() < 400.0), "{lever}: {:?}", why.what_if);
     }
+    // A second island of eight nodes saves no more than a ninth node.
+    assert!(why.what_if.iter().all(|w| w.setting.lever != "spare nodes"), "{:?}", why.what_if);
 }
 
 #[test]

@@ -46,6 +46,7 @@ impl WhyExplanation {
         // A change that resolves the blocking condition helps, even if it does not shorten the subject.
         self.no_help.retain(|(setting, _)| resolving.iter().all(|(known, _)| known.lever != setting.lever));
         self.forget_other_ways();
+        self.forget_larger_spares(load);
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
@@ -186,6 +187,20 @@ impl WhyExplanation {
             .chain(self.no_help.iter().map(|(s, _)| s.lever.clone()))
             .collect();
         self.not_tried.retain(|(s, _)| !trials.contains(&s.lever));
+    }
+
+    /// Removes settings that add more nodes than another one and save no more time.
+    fn forget_larger_spares(&mut self, load: &ScenarioLoader<'_>) {
+        let nodes = |setting: &LeverSetting| Some(load(&setting.sets).ok()?.scenario.topology.nodes());
+        let size = |w: &WhatIf| nodes(&w.setting).filter(|_| w.setting.adds_nodes());
+        let sizes: Vec<Option<u64>> = self.what_if.iter().map(size).collect();
+        let spares: Vec<(u64, Duration)> =
+            sizes.iter().zip(&self.what_if).filter_map(|(size, w)| Some(((*size)?, w.takes))).collect();
+        let mut sizes = sizes.into_iter();
+        self.what_if.retain(|w| {
+            let size = sizes.next().flatten();
+            size.is_none_or(|size| spares.iter().all(|(nodes, takes)| *nodes >= size || *takes > w.takes))
+        });
     }
 
     /// Returns the best setting of each of the best levers, with its saving; of alternatives only the best one.

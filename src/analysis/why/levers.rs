@@ -96,7 +96,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "dependsOn", settings: edits::predecessor },
     TuningLever { name: "take-over time of spares", settings: edits_cluster::take_over },
     TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, true) },
-    TuningLever { name: "spare nodes", settings: edits_cluster::spares },
+    TuningLever { name: SPARES, settings: edits_cluster::spares },
     TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, false) },
     TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
     TuningLever { name: "earlier end of failing image pulls", settings: edits::image_pulls },
@@ -106,6 +106,7 @@ const LEVERS: &[TuningLever] = &[
 ];
 
 const SPARE_IN_DOMAIN: &str = "spare node in each domain";
+const SPARES: &str = "spare nodes";
 const CORDON: &str = "cordon of incomplete domains";
 
 /// Levers that state what happens to a lost node. Only one of them can be true.
@@ -156,6 +157,11 @@ impl LeverSetting {
     /// Returns whether the setting is an action for each lost node.
     pub fn is_of_lost_nodes(&self) -> bool {
         OF_LOST_NODES[1..].contains(&self.lever.as_str())
+    }
+
+    /// Returns whether the setting adds nodes to a pool.
+    pub fn adds_nodes(&self) -> bool {
+        [SPARE_IN_DOMAIN, SPARES].contains(&self.lever.as_str())
     }
 
     /// Returns the setting without one of its actions. The paths of the others stay contiguous.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const SEEDS: u64 = 2;
+const SEEDS: u64 = 3;
 
 #[test]
 fn drawn_cases_can_be_reported_in_every_format() {
