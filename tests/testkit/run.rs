@@ -55,6 +55,7 @@ fn scenario() -> ScenarioSpec {
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
+        drawn_contradictions: Vec::new(),
         claim_controller: sim_api::spec::ClaimController::Assumed,
         requires_listed_classes: false,
         service_accounts: Vec::new(),

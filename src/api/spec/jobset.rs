@@ -118,6 +118,20 @@ pub struct FailurePolicyRule {
     pub target_replicated_jobs: Vec<String>,
 }
 
+impl FailurePolicyRule {
+    /// Returns whether the rule matches every failure that `other` matches. Different lists of patterns are not
+    /// compared.
+    pub fn covers(&self, other: &FailurePolicyRule) -> bool {
+        let wide = |own: &[String], other: &[String]| {
+            own.is_empty() || (!other.is_empty() && other.iter().all(|value| own.contains(value)))
+        };
+        let patterns = &self.on_job_failure_message_patterns;
+        wide(&self.on_job_failure_reasons, &other.on_job_failure_reasons)
+            && wide(&self.target_replicated_jobs, &other.target_replicated_jobs)
+            && (patterns.is_empty() || *patterns == other.on_job_failure_message_patterns)
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FailurePolicyAction {
     FailJobSet,

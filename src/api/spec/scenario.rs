@@ -5,11 +5,11 @@ use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
 use super::fault_process::{ArrivalProcess, NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
 use super::fleet::ExposureSpec;
-use super::jobset::{JobSet, ReplicatedJob};
+use super::jobset::{ConditionOperator, JobSet, ReplicatedJob};
 use super::kueue::KueueObjects;
 use super::node_ref::NodeRef;
 use super::objects::ObjectDecoders;
-use super::pod::TaintSpec;
+use super::pod::{ContainerSpec, ImagePullPolicy, TaintSpec};
 use super::request::UserRequest;
 use super::timing::TimingSpec;
 use super::training::{
@@ -52,6 +52,8 @@ pub struct ScenarioSpec {
     pub has_repairs_after_end: bool,
     /// Random faults were drawn up to the end of the run.
     pub has_random_faults: bool,
+    /// Contradictions of the fault processes from which the random faults were drawn.
+    pub drawn_contradictions: Vec<String>,
     /// Whether the run starts although some pod can never be scheduled.
     pub admit_unplaceable: bool,
     pub claim_controller: ClaimController,
@@ -163,6 +165,36 @@ impl ContainerRule {
         named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name) && !of_init
     }
 
+    /// Returns whether the rule selects neither pods nor attempts of a replicatedJob.
+    fn is_for_all_pods(&self) -> bool {
+        let ContainerRule { job_index, pod_index, restart_attempt, job_restart, job_try, .. } = self;
+        let selectors = [job_index, pod_index, restart_attempt, job_restart, job_try];
+        let runs = [self.in_place_attempt, self.container_run];
+        selectors.into_iter().all(Option::is_none) && runs.iter().all(Option::is_none) && self.container.is_none()
+    }
+
+    /// Returns whether the rule applies wherever `other` does. `is_init` tells init containers, to which only rules
+    /// that name them apply.
+    fn covers(&self, other: &ContainerRule, is_init: impl Fn(&str) -> bool) -> bool {
+        fn wide<T: PartialEq>(own: &Option<T>, other: &Option<T>) -> bool {
+            own.is_none() || own == other
+        }
+        let is_same_container = match (&self.container, &other.container) {
+            (None, Some(name)) => !is_init(name),
+            (own, other) => own == other,
+        };
+        is_same_container
+            && wide(&self.jobset, &other.jobset)
+            && wide(&self.replicated_job, &other.replicated_job)
+            && wide(&self.job_index, &other.job_index)
+            && wide(&self.pod_index, &other.pod_index)
+            && wide(&self.restart_attempt, &other.restart_attempt)
+            && wide(&self.job_restart, &other.job_restart)
+            && wide(&self.job_try, &other.job_try)
+            && wide(&self.in_place_attempt, &other.in_place_attempt)
+            && wide(&self.container_run, &other.container_run)
+    }
+
     /// Returns whether the rule makes a container exit.
     pub fn exits(&self) -> bool {
         self.run_for.is_some() || self.at_barrier_for.is_some()
@@ -221,6 +253,15 @@ pub struct ImagePullFailure {
     pub lasts: Option<Duration>,
     /// Whether the nodes have the image, so that only containers with the pull policy Always are affected.
     pub cached: bool,
+}
+
+impl ImagePullFailure {
+    /// Returns whether the container pulls an image that the failure affects.
+    pub fn affects(&self, container: &ContainerSpec) -> bool {
+        let never = container.image_pull_policy == Some(ImagePullPolicy::Never);
+        let pulls = container.pulls_always() || (!self.cached && !never);
+        pulls && self.image.as_ref().is_none_or(|image| *image == container.image)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -300,12 +341,10 @@ impl ScenarioSpec {
         let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));
         let mut all: Vec<String> = work.chain(self.checkpoint_contradictions()).collect();
         all.extend(self.training.iter().flat_map(|job| step_contradictions(job, self.stop.at)));
-        all.extend(self.fault_processes.iter().filter_map(|process| {
-            let ArrivalProcess::Trace(faults) = &process.arrivals else {
-                return None;
-            };
-            trace_contradiction(self.stop.at, &process.cause, faults.iter().map(|fault| fault.at))
-        }));
+        all.extend(self.process_contradictions());
+        all.extend(self.training.iter().filter_map(|job| self.early_end(job)));
+        all.extend(self.shadowed_container_rules());
+        all.extend(self.jobsets.iter().flat_map(|js| shadowed_failure_rules(&js.jobset)));
         let runs = self.containers.iter().filter(|rule| rule.exit_code == 0 && rule.container.is_none());
         let longest = runs.filter_map(|rule| rule.run_for).max();
         if let Some(run_for) =
@@ -314,6 +353,79 @@ impl ScenarioSpec {
             all.push(format!("stop.at {} comes before the containers can complete: runFor is {run_for}", self.stop.at));
         }
         all
+    }
+
+    /// Returns the contradictions of fault processes with the time limit, also of those whose faults are drawn.
+    pub fn process_contradictions(&self) -> Vec<String> {
+        let own = self.fault_processes.iter().filter_map(|process| match &process.arrivals {
+            _ if process.from > self.stop.at => Some(format!(
+                "stop.at {} comes before the fault process with cause {:?} begins: from is {}",
+                self.stop.at, process.cause, process.from
+            )),
+            ArrivalProcess::Trace(faults) => {
+                trace_contradiction(self.stop.at, &process.cause, faults.iter().map(|fault| fault.at))
+            }
+            ArrivalProcess::Renewal(_) => None,
+        });
+        self.drawn_contradictions.iter().cloned().chain(own).collect()
+    }
+
+    /// Returns the contradiction of a training job with containers that exit with 0, and so complete the JobSet, before
+    /// the work can be done. The containers start before the job does.
+    fn early_end(&self, job: &TrainingJob) -> Option<String> {
+        let (work, jobset) = (job.work?, &self.jobsets.get(job.jobset)?.jobset);
+        let ends = |rj: &ReplicatedJob| self.completion_time(jobset, rj);
+        let policy = jobset.spec.success_policy.as_ref();
+        let targets = policy.map_or(&[][..], |policy| &policy.target_replicated_jobs);
+        let targeted = jobset.spec.replicated_jobs.iter();
+        let targeted = targeted.filter(|rj| targets.is_empty() || targets.contains(&rj.name));
+        let targeted: Vec<Option<Duration>> = targeted.map(ends).collect();
+        let end = match policy.map_or(ConditionOperator::All, |policy| policy.operator) {
+            ConditionOperator::All => targeted.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max()?,
+            ConditionOperator::Any => targeted.into_iter().flatten().min()?,
+        };
+        (end <= work).then(|| {
+            format!(
+                "the containers of JobSet {} exit with code 0 after {end} (runFor), before the work can be done: \
+                 training.work is {work}",
+                jobset.name
+            )
+        })
+    }
+
+    /// Returns the time from the start of its containers to the completion of a replicatedJob. `None` if container
+    /// rules do not make all of its pods succeed.
+    fn completion_time(&self, jobset: &JobSet, rj: &ReplicatedJob) -> Option<Duration> {
+        let mut longest = Duration::ZERO;
+        for rule in self.containers.iter().filter(|rule| rule.may_apply_to(jobset, rj)) {
+            if rule.is_for_all_pods() && rule.exit_code != 0 {
+                return None;
+            }
+            // Pods that fail or run in some attempts only run again.
+            if rule.exit_code == 0 {
+                longest = longest.max(rule.run_for?);
+            }
+            if rule.is_for_all_pods() {
+                return Some(longest);
+            }
+        }
+        None
+    }
+
+    /// Returns the contradictions of container rules that never apply, because an earlier one always does.
+    fn shadowed_container_rules(&self) -> Vec<String> {
+        let is_init = |name: &str| {
+            let mut specs = self.jobsets.iter().flat_map(|js| &js.jobset.spec.replicated_jobs);
+            specs.any(|rj| rj.template.template.spec.init_containers.iter().any(|c| c.name == name))
+        };
+        let written = self.containers.iter().enumerate().filter(|(_, rule)| rule.from_command.is_none());
+        let shadowed = written.filter_map(|(i, rule)| {
+            let earlier = self.containers[..i].iter().position(|earlier| earlier.covers(rule, &is_init))?;
+            Some(format!(
+                "containers[{i}] never applies: containers[{earlier}] applies to all of its pods and is first"
+            ))
+        });
+        shadowed.collect()
     }
 
     /// Returns the contradictions of checkpoint intervals.
@@ -332,8 +444,31 @@ impl ScenarioSpec {
                 };
                 let times = (checkpoint.every, checkpoint.blocking);
                 all.extend(checkpoint_contradictions(&path, times, job.work, self.stop.at));
+                let commit = Duration::from_seconds_f64(checkpoint.commit_delay.mean_s());
+                if commit > checkpoint.every {
+                    let effect = match durable {
+                        0 => "the job is blocked until the previous checkpoint is complete",
+                        _ => "checkpoints of this kind are written less often",
+                    };
+                    let every = checkpoint.every;
+                    all.push(format!("{path}.commitDelay {commit} is longer than {path}.every {every}: {effect}"));
+                }
             }
         }
         all
     }
+}
+
+/// Returns the contradictions of rules of the failure policy that never apply, because an earlier one always does.
+fn shadowed_failure_rules(jobset: &JobSet) -> Vec<String> {
+    let rules = jobset.spec.failure_policy.as_ref().map_or(&[][..], |policy| &policy.rules);
+    let shadowed = rules.iter().enumerate().filter_map(|(i, rule)| {
+        let earlier = rules[..i].iter().find(|earlier| earlier.covers(rule))?;
+        Some(format!(
+            "rule {:?} of the failurePolicy of JobSet {} never applies: rule {:?} matches all of its failures and is \
+             first",
+            rule.name, jobset.name, earlier.name
+        ))
+    });
+    shadowed.collect()
 }

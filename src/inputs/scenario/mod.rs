@@ -370,6 +370,7 @@ fn assemble(
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
+        drawn_contradictions: Vec::new(),
         admit_unplaceable: false,
         claim_controller: ClaimController::Assumed,
         requires_listed_classes: false,

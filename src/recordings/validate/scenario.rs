@@ -100,6 +100,7 @@ pub fn replay_scenario(
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
+        drawn_contradictions: Vec::new(),
         claim_controller,
         requires_listed_classes: true,
         service_accounts: Vec::new(),

@@ -330,6 +330,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
+        drawn_contradictions: Vec::new(),
         claim_controller: sim_api::spec::ClaimController::Absent,
         requires_listed_classes: true,
         service_accounts: Vec::new(),

@@ -47,6 +47,7 @@ pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> Scen
     drawn.faults.extend(all.iter().map(|fault| faults.to_scripted(fault)));
     faults.add_usage_faults(draws, &mut drawn);
     (drawn.has_repairs_after_end, drawn.has_random_faults) = (repairs_later, true);
+    drawn.drawn_contradictions = scenario.process_contradictions();
     drawn.fault_processes.clear();
     drawn
 }
