@@ -17,6 +17,8 @@ pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome
         let all = object_json::all_objects(ctx, &parts.kubelet);
         ctx.sink.objects(&all);
     }
+    // Before the training jobs are closed: a hang ends with its segment.
+    let blocked = diagnosis::describe_blocked(ctx, parts, end_reason);
     let training = parts.training.close(ctx, &mut parts.accounting);
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);
@@ -28,7 +30,7 @@ pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome
         digest: ctx.digest,
         records: ctx.records,
         events: run.events,
-        blocked: diagnosis::describe_blocked(ctx, parts, end_reason),
+        blocked,
         jobsets,
         training,
         ledger,

@@ -105,7 +105,9 @@ impl EngineRun<'_> {
             EndReason::Stuck if self.is_waiting_for_repair() => EndReason::TimeLimit,
             other => other,
         };
-        if (to_its_time || reason == EndReason::TimeLimit) && self.ctx.now < limit {
+        // Hanging processes hold their nodes: their time until the limit is part of the result.
+        let hangs = reason == EndReason::Stuck && diagnosis::hangs(&self.ctx, self.components);
+        if (to_its_time || hangs || reason == EndReason::TimeLimit) && self.ctx.now < limit {
             // Time alone is the cause.
             self.ctx.restore_mark(ContextMark::default());
             self.ctx.now = limit;

@@ -6,6 +6,8 @@ mod pods;
 
 use super::ControlPlaneComponents;
 use super::ctx::EngineContext;
+use super::event::SimulationEvent;
+use super::progress::EventSubject;
 use super::restart_loop;
 use super::stale_events;
 use sim_base::{Duration, JobSetId, SimTime};
@@ -33,8 +35,30 @@ fn is_settled(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: J
     let errors = parts.jobset_manager.errors(jobset);
     is_finished(js)
         || !js.created
-        || (parts.accounting.readiness(jobset).0 && is_running(ctx, parts, jobset))
+        || (parts.accounting.readiness(jobset).0
+            && is_running(ctx, parts, jobset)
+            && permanent_hang(ctx, parts, jobset).is_none())
         || (js.suspended() && !js.is_deleting() && errors == 0 && parts.kueue.blocked_reason(ctx, jobset).is_none())
+}
+
+/// Time since which the training of a JobSet hangs, if no pending event can end that: no detection, exit, time limit
+/// or other change of its objects is pending, and no action of the script.
+fn permanent_hang(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> Option<SimTime> {
+    let since = parts.training.hang_start(jobset)?;
+    let is_own = |event: SimulationEvent| match event.subject() {
+        Some(EventSubject::JobSet(of)) => of == jobset,
+        Some(EventSubject::Job(job)) => ctx.store.jobs[job.ix()].jobset == jobset,
+        Some(EventSubject::Pod(pod)) => ctx.store.jobset_of(pod) == jobset,
+        _ => false,
+    };
+    let pending = ctx.queue.first_at(|at, event| is_own(event) && !stale_events::is_stale(ctx, parts, at, event));
+    (pending.is_none() && parts.script.is_finished()).then_some(since)
+}
+
+/// Returns true if the training of a JobSet hangs, and no pending event can end that.
+pub fn hangs(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> bool {
+    let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
+    jobsets.any(|jobset| !is_finished(&ctx.store.jobsets[jobset.ix()]) && permanent_hang(ctx, parts, jobset).is_some())
 }
 
 /// Returns true if containers of the JobSet run.
@@ -153,6 +177,13 @@ impl Diagnosis<'_, '_> {
 
     fn blocked_reason(&self, jobset: JobSetId) -> String {
         let js = &self.ctx.store.jobsets[jobset.ix()];
+        if let Some(since) = permanent_hang(self.ctx, self.components, jobset) {
+            let name = &self.ctx.store.names.jobsets[jobset.ix()].name;
+            return format!(
+                "training of JobSet {name} hangs since {since}, and no pending event ends its processes: detectedAfter \
+                 of the hang is not set"
+            );
+        }
         if js.is_deleting() && !js.spec.finalizers.is_empty() {
             let held = js.spec.finalizers.join(", ");
             return format!("it is being deleted, but no modelled controller removes its finalizers: {held}");

@@ -6,7 +6,7 @@ use super::KubeletState;
 use super::restarts::{WORKER_RESYNC, crash_back_off};
 use crate::record::{TicketSubject, TicketWait};
 use crate::{ctx::EngineContext, event::SimulationEvent};
-use sim_api::spec::{ImagePullFailure, ImagePullPolicy};
+use sim_api::spec::ImagePullFailure;
 use sim_base::{Duration, PodId, SimTime};
 
 /// Time after which a pod worker looks again at a pod whose sync has failed, `backOffPeriod`.
@@ -25,11 +25,7 @@ impl KubeletState {
         let Some(container) = spec.init_containers.iter().chain(&spec.containers).nth(position) else {
             return false;
         };
-        let never = container.image_pull_policy == Some(ImagePullPolicy::Never);
-        self.pull_failures.iter().any(|(until, failure)| {
-            let pulls = container.pulls_always() || (!failure.cached && !never);
-            at < *until && pulls && failure.image.as_ref().is_none_or(|image| *image == container.image)
-        })
+        self.pull_failures.iter().any(|(until, failure)| at < *until && failure.affects(container))
     }
 
     /// Returns the image of the pod's container that waits with ErrImagePull or ImagePullBackOff.
@@ -61,7 +57,11 @@ impl KubeletState {
         let back_off = looks.since(ctx.now);
         let start = self.start_from(ctx, pod, (back_off, from));
         let epoch = self.pods[pod.ix()].epoch;
-        let up = SimulationEvent::ContainersStarted { pod, epoch };
-        ctx.schedule_after(back_off + start, TicketWait::ContainerStart, TicketSubject::Pod(pod), up);
+        let (up, about) = (SimulationEvent::ContainersStarted { pod, epoch }, TicketSubject::Pod(pod));
+        let fails_again = self.pods[pod.ix()].pull_failed > 0;
+        let (pull, start) = if fails_again { (back_off + start, Duration::ZERO) } else { (back_off, start) };
+        let pulled = ctx.add_wait(ctx.mark(), pull, TicketWait::ImagePull, about);
+        let started = ctx.add_wait(pulled, start, TicketWait::ContainerStart, about);
+        ctx.schedule(started, up);
     }
 }

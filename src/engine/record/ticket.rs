@@ -79,6 +79,8 @@ pub enum TicketWait {
     VolumeBinding,
     /// kubernetes.md 3.2: volumes, sandbox, containers.
     ContainerStart,
+    /// kubernetes.md 3.2: an image that cannot be pulled, until the pull is retried.
+    ImagePull,
     /// A running container, until it exits.
     Running,
     /// kubernetes.md 3.1: the next PLEG relist.

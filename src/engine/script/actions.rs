@@ -279,6 +279,10 @@ fn warn_without_effect(
         FaultAction::TaintNode(_, taint) if ctx.store.nodes.taints_of(node).any(|known| known == taint) => {
             "taintNode had no effect, because it already had the taint"
         }
+        FaultAction::ReturnNode(_) if kubelets.is_responsive(node) && !row.exists => {
+            "returnNode had no effect, because its Node was deleted and its machine had not left (newNode creates the \
+             Node again)"
+        }
         FaultAction::ReturnNode(_) if kubelets.is_responsive(node) => {
             "returnNode had no effect, because it had not left"
         }

@@ -5,7 +5,7 @@ use super::processes::ERROR_EXIT_CODE;
 use crate::record::{TicketSubject, TicketWait};
 use crate::{accounting::TimeAccounting, apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_api::spec::{FaultAction, SilentFaults};
-use sim_base::{Duration, JobSetId, NodeId, PodId};
+use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
 use sim_reliability::training::{PaceReason, UNIT_FACTOR};
 
 /// Corrupt state of a job.
@@ -81,6 +81,11 @@ impl TrainingState {
             current.run.hang_start = Some(ctx.now);
             self.reschedule_end(ctx, at);
         }
+    }
+
+    /// Time since which the training of a JobSet hangs; `None` if it does not hang, or has not started.
+    pub fn hang_start(&self, jobset: JobSetId) -> Option<SimTime> {
+        self.jobs[self.job_index(jobset)?].segment.as_ref()?.run.hang_start
     }
 
     /// A detector ends the hanging process, if it still exists.
