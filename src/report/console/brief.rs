@@ -142,7 +142,7 @@ fn push_restarts(page: &mut Page<'_>, run: &RunView<'_>, style: &WaterfallStyle)
     let Some(longest) = restart::longest(all) else { return };
     let r = &all[longest];
     let mut title = vec![style.bold(&heading(run, r, longest + 1))];
-    let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
+    let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.caused_at);
     let waits = waterfall::describe_longest_waits_plainly(run, r);
     for text in [cause, waits].iter().filter(|text| !text.is_empty()) {
         title.extend(wrapped(text, style.width - 2, 2, style).iter().map(|line| format!("  {line}")));
@@ -185,7 +185,7 @@ fn restart_line(run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &Wa
         if run.scenario.jobsets.len() > 1 { format!("JobSet {}: ", run.names.jobset(r.jobset)) } else { String::new() };
     let lead = format!("  restart {number:<4} {:>9}{end}  ", seconds(r.total()));
     let cause = format::cause(run, &r.cause);
-    let text = format!("{jobset}{}, at {}: {cause}", run.strategy(r), r.start);
+    let text = format!("{jobset}{}, at {}: {cause}", run.strategy(r), r.caused_at);
     let room = style.width.saturating_sub(lead.chars().count());
     lead + &wrapped(&text, room, 1, style).concat()
 }

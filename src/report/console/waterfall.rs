@@ -9,6 +9,7 @@ use sim_analysis::metrics::restarts::bottleneck::{BottleneckShare, RestartBottle
 use sim_analysis::metrics::restarts::waits::{self, WaitKind};
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::Duration;
+use sim_engine::record::TicketWait;
 use std::fmt::Write;
 
 /// Returns whether a step is long enough to be shown: at least 50 ms or 0.5 % of the total. Shorter steps are only
@@ -28,7 +29,7 @@ fn bar_cells(width: usize) -> usize {
 /// Writes the waterfall of one restart. `number` counts from 1.
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &WaterfallStyle) {
     let _ = writeln!(out, "{}", style.bold(&format::restart_title(run, r, number)));
-    let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
+    let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.caused_at);
     for line in format::wrap(&cause, style.width - 4) {
         let _ = writeln!(out, "  {line}");
     }
@@ -113,6 +114,7 @@ fn longest_wait<'a>(steps: impl Iterator<Item = &'a BottleneckShare>, pods: u32)
 /// Returns the name of a wait without the rule behind it.
 pub(crate) fn plain_name(gate: &RestartBottleneck, pods: u32) -> String {
     match gate.what {
+        WaitKind::Mechanism(TicketWait::ImagePull) => gate.name.clone(),
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
         _ => gate.name.clone(),
     }

@@ -112,8 +112,8 @@ fn describe_restart(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let cause = format::cause(run, &r.cause);
     let total = seconds(r.total());
     let mut text = match run.restarts().len() {
-        1 => format!("after {cause}, at {}, ", r.start),
-        n => format!("{n} restarts occurred. In the longest, after {cause}, at {}, ", r.start),
+        1 => format!("after {cause}, at {}, ", r.caused_at),
+        n => format!("{n} restarts occurred. In the longest, after {cause}, at {}, ", r.caused_at),
     };
     text.push_str(&match r.ending {
         RestartOutcome::Ready => {

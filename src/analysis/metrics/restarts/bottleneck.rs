@@ -6,8 +6,10 @@ use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
 use crate::metrics::admission::{self, WaitCause};
 use crate::metrics::view::RunView;
+use sim_api::spec::FaultAction;
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::{LedgerResource, RUN_ENDED};
+use sim_engine::record::{LedgerResource, RUN_ENDED, TicketWait};
+use std::collections::BTreeSet;
 
 /// Minimum duration of a second bottleneck, in percent of the first one, to be reported as well.
 const AS_LONG: u64 = 90;
@@ -147,12 +149,32 @@ fn name(run: &RunView<'_>, owner: &PathOwner, what: WaitKind) -> String {
             None => resource.as_str().to_owned(),
         },
         WaitKind::ApiServer => "API server latency".to_owned(),
+        WaitKind::Mechanism(TicketWait::ImagePull) => unpulled_image(run, Some(owner.jobset)),
         WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
         WaitKind::Admission(cause) => admission::awaited(run, owner.jobset, (owner.from, owner.to), cause),
         WaitKind::DeadEnd => {
             let jobset = run.names.jobset(owner.jobset);
             run.outcome.blocked_reason(jobset).unwrap_or(RUN_ENDED).to_owned()
         }
+    }
+}
+
+/// Describes the wait for an image that cannot be pulled, with its name if only one image of the JobSet is affected.
+pub(crate) fn unpulled_image(run: &RunView<'_>, jobset: Option<JobSetId>) -> String {
+    let failures = run.scenario.faults.iter().filter_map(|fault| match &fault.action {
+        FaultAction::FailImagePulls(failure) => Some(failure),
+        _ => None,
+    });
+    let failures: Vec<_> = failures.collect();
+    let jobset = jobset.and_then(|jobset| run.scenario.jobsets.get(jobset.ix()));
+    let templates = jobset.into_iter().flat_map(|js| &js.jobset.spec.replicated_jobs).map(|rj| &rj.template.template);
+    let containers = templates.flat_map(|pod| pod.spec.init_containers.iter().chain(&pod.spec.containers));
+    let affected = containers.filter(|container| failures.iter().any(|failure| failure.affects(container)));
+    let images: BTreeSet<&str> = affected.map(|container| container.image.as_str()).collect();
+    let images: Vec<&str> = images.into_iter().collect();
+    match images[..] {
+        [image] => format!("image {image} cannot be pulled (ErrImagePull, ImagePullBackOff)"),
+        _ => waits::plain(TicketWait::ImagePull, 1).to_owned(),
     }
 }
 

@@ -85,6 +85,7 @@ fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -
     match (step.part, step.waited) {
         (PathPart::Open, _) => format!("no further event for {of}"),
         (PathPart::Admission(_), _) => format!("{of} is suspended"),
+        (_, TicketWait::SilentNode) if matches!(step.about, TicketSubject::Node(_)) => format!("{of} is unresponsive"),
         (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
         (_, waited) => waits::doing(waited).replace("{of}", &of),
     }
@@ -114,6 +115,9 @@ fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods
             format!("the Job controller's batch period of {period}")
         }
         WaitKind::Mechanism(TicketWait::Unschedulable) => describe_capacity_wait(run, witness, step),
+        WaitKind::Mechanism(TicketWait::ImagePull) => {
+            bottleneck::unpulled_image(run, witness.jobset_of(step.about, step.from, run.names))
+        }
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
     }
 }

@@ -9,7 +9,7 @@ use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, Restart
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
 use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault};
-use sim_base::{JobSetId, PodId, SimTime, TextId, row_or_default};
+use sim_base::{JobSetId, NodeId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, ObjectRef, RecordNames, RecordSink, RunOutcome,
     SegmentOutcome, SimulationRecord, WorkTicket, WorkloadConditionType,
@@ -100,7 +100,7 @@ impl RestartFold {
 
     /// Handles a visible failure of a pod: opens a restart of its JobSet unless one is open.
     fn handle_pod_failure(&mut self, pod: PodId) {
-        let Some((start, cause)) = self.troubles.cause(pod) else {
+        let Some((mut start, mut cause)) = self.troubles.cause(pod) else {
             return;
         };
         // A surplus pod is a failure only if its deletion made the JobSet unready.
@@ -109,8 +109,21 @@ impl RestartFold {
         if self.troubles.is_surplus(pod) && state.is_none_or(|state| state.unready_since != Some(start)) {
             return;
         }
+        let requested = self.troubles.pod_mut(pod).and_then(|p| p.requested);
+        if let Some((at, kind)) = requested.filter(|(at, _)| *at <= start) {
+            start = at;
+            cause = match kind {
+                CauseKind::Suspended => RestartCause { kind, ..RestartCause::UNKNOWN },
+                _ => RestartCause { kind, ..cause },
+            };
+        }
         if let Some(jobset) = jobset {
             self.open(jobset, start, cause);
+            if cause.kind == CauseKind::Suspended
+                && let Some(restart) = self.open_of(Some(jobset)).filter(|restart| restart.cause == cause)
+            {
+                restart.became(RestartScope::Resume);
+            }
         }
     }
 
@@ -125,8 +138,9 @@ impl RestartFold {
             let (start, cause) = loss.filter(|(at, _)| *at < start).unwrap_or((start, cause));
             // A fault that was not visible when every pod was ready the last time, such as the crash of a node during
             // the restart before, ends the attempt that began then.
+            let caused_at = start;
             let start = start.max(state.ready_since);
-            let mut restart = RestartMetrics::new(jobset, start, cause);
+            let mut restart = RestartMetrics { caused_at, ..RestartMetrics::new(jobset, start, cause) };
             restart.attempt = state.attempt;
             state.open = Some(restart);
             state.begin_round();
@@ -139,7 +153,9 @@ impl RestartFold {
 
     /// Handles a restart that the JobSet controller ordered; opens one if none is open.
     fn ordered(&mut self, jobset: JobSetId, shape: RestartScope, attempt: u32) -> Option<&mut RestartMetrics> {
-        self.open(jobset, self.now, RestartCause::UNKNOWN);
+        let forced = row_or_default(&mut self.jobsets, jobset.ix()).forced.take();
+        let (start, cause) = forced.unwrap_or((self.now, RestartCause::UNKNOWN));
+        self.open(jobset, start, cause);
         let state = self.jobsets.get_mut(jobset.ix())?;
         state.confirmed = true;
         state.attempt = attempt;
@@ -175,6 +191,7 @@ impl RestartFold {
             return;
         };
         let ordered = restart.shape >= RestartScope::InPlaceRestart;
+        let restart_is_suspension = restart.cause.kind == CauseKind::Suspended;
         if state.confirmed && (ending != RestartOutcome::JobSetEnded || ordered) {
             if ending == RestartOutcome::Unfinished && restart.milestone(Milestone::FailureTarget).is_some() {
                 // Its Job has failed, so it waits for the restart of the JobSet.
@@ -195,6 +212,10 @@ impl RestartFold {
         }
         state.confirmed = false;
         state.awaited = None;
+        state.forced = None;
+        if restart_is_suspension {
+            state.suspension_requested = None;
+        }
     }
 
     fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
@@ -323,7 +344,8 @@ impl RestartFold {
             // The Job controller deletes the pods because of the suspension.
             let follows = |restart: &RestartMetrics| {
                 let by = DeletionActor::JobController;
-                restart.start >= since && restart.cause.kind == CauseKind::PodDeleted { by }
+                let kind = restart.cause.kind;
+                restart.start >= since && (kind == CauseKind::PodDeleted { by } || kind == CauseKind::Suspended)
             };
             if state.open.as_ref().is_some_and(follows) {
                 state.open = None;
@@ -442,9 +464,24 @@ impl RestartFold {
         }
     }
 
-    fn pod_trouble(&mut self, body: &Body) {
+    /// Returns the time and kind of the user's request because of which the Job controller deletes a pod: the request is
+    /// the direct cause of the deletion, or the suspension that a user requested has not been observed yet.
+    fn request_behind(&self, pod: PodId, record: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
+        let jobset = self.troubles.pod_jobset(pod)?;
+        let suspension = self.jobsets.get(jobset.ix()).and_then(|state| state.suspension_requested);
+        match self.troubles.request_behind(record) {
+            Some((at, index)) if !self.suspensions.iter().any(|(known, _)| *known == index) => {
+                Some((at, CauseKind::Fault { index }))
+            }
+            Some((at, _)) => Some((at, CauseKind::Suspended)),
+            None if self.troubles.has_failing_job(pod) => None,
+            None => Some((suspension?, CauseKind::Suspended)),
+        }
+    }
+
+    fn pod_trouble(&mut self, record: &SimulationRecord) {
         let now = self.now;
-        match *body {
+        match record.body {
             Body::ContainerExited { pod, exit_code, .. } => {
                 self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code });
                 if exit_code != 0 {
@@ -462,7 +499,10 @@ impl RestartFold {
             Body::PodFinished { pod, succeeded: false, exit_code, .. } => {
                 self.pod_ends(pod);
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
-                    self.troubles.store_failure(now, pod, CauseKind::PodFailed { exit_code });
+                    let request = self.troubles.request_behind(record);
+                    let failed = (now, CauseKind::PodFailed { exit_code });
+                    let (at, kind) = request.map_or(failed, |(at, index)| (at, CauseKind::Fault { index }));
+                    self.troubles.store_failure(at, pod, kind);
                 }
                 self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
@@ -481,6 +521,10 @@ impl RestartFold {
                 self.pod_ends(pod);
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles.store_failure(now, pod, CauseKind::PodDeleted { by });
+                    let requested = self.request_behind(pod, record).filter(|_| by == DeletionActor::JobController);
+                    if let Some(p) = self.troubles.pod_mut(pod) {
+                        p.requested = requested;
+                    }
                 }
                 // These controllers carry out a decision: it is a failure only if the JobSet becomes unready.
                 if matches!(by, DeletionActor::JobController | DeletionActor::GarbageCollector) {
@@ -567,14 +611,21 @@ impl RecordSink for RestartFold {
                 {
                     self.troubles.store_failure(at, pod, kind);
                 }
-                self.pod_trouble(&record.body);
+                self.pod_trouble(record);
             }
             Body::TrainingInterrupted { .. } => self.troubles.training_interrupted(record),
             Body::JobCreated { .. } | Body::JobCondition { .. } | Body::JobDeleting { .. } | Body::JobGone { .. } => {
                 match record.body {
                     Body::JobDeleting { job } | Body::JobGone { job } => self.troubles.job_deleted(record, job),
                     Body::JobCreated { job, .. } => self.troubles.job_created(job),
-                    Body::JobCondition { job, kind, status: true, .. } => self.troubles.job_condition(job, kind),
+                    Body::JobCondition { job, kind, status: true, .. } => {
+                        let forced = self.troubles.job_condition(record, job, kind);
+                        if let Some(((at, index), jobset)) = forced.zip(names.jobset_of(job)) {
+                            let kind = CauseKind::Fault { index };
+                            let cause = RestartCause { kind, job, ..RestartCause::UNKNOWN };
+                            row_or_default(&mut self.jobsets, jobset.ix()).forced = Some((at, cause));
+                        }
+                    }
                     _ => {}
                 }
                 self.job_record(&record.body, names);
@@ -586,7 +637,7 @@ impl RecordSink for RestartFold {
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
             Body::Fault { index, node, pod } => {
                 if self.with_paths {
-                    self.note_fault();
+                    self.note_fault(node);
                 }
                 self.troubles.fault(record, index, node, pod);
                 self.suspension_requested(index, names);
@@ -594,7 +645,7 @@ impl RecordSink for RestartFold {
             _ => {
                 // The submission of another JobSet can lead to a preemption, like a fault.
                 if self.with_paths && matches!(record.body, Body::JobSetCreated { .. }) {
-                    self.note_fault();
+                    self.note_fault(NodeId::NONE);
                 }
                 self.jobset_record(&record.body);
             }

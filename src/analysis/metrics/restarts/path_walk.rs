@@ -5,7 +5,7 @@
 use super::fold::RestartFold;
 use super::path::{CriticalPath, PathStep};
 use super::root_cause::LaterFault;
-use sim_base::{JobSetId, SimTime};
+use sim_base::{JobSetId, NodeId, SimTime};
 use sim_engine::record::{Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket};
 use std::collections::BTreeSet;
 
@@ -56,18 +56,26 @@ impl RestartFold {
         let fault = state.later_faults.iter().find(|fault| fault.at == first.to)?;
         let (newest, at) = fault.newest.filter(|(_, at)| first.from < *at && *at < first.to)?;
         let mut steps = CriticalPath::walk(|id| self.tickets.find(id), newest, first.from, at).steps;
-        let waited = if fault.waits_for_capacity { TicketWait::Unschedulable } else { TicketWait::Script };
+        let own = TicketSubject::JobSet(jobset);
+        let (waited, about) = match fault.silent_node {
+            _ if fault.waits_for_capacity => (TicketWait::Unschedulable, own),
+            Some(node) => (TicketWait::SilentNode, TicketSubject::Node(node)),
+            None => (TicketWait::Script, own),
+        };
         let from = steps.last().map_or(first.from, |step| step.to);
-        steps.push(PathStep { from, waited, about: TicketSubject::JobSet(jobset), ..*first });
+        steps.push(PathStep { from, waited, about, ..*first });
         Some(steps)
     }
 
     /// Stores what open restarts wait for when a fault or repair occurs.
-    pub(crate) fn note_fault(&mut self) {
+    pub(crate) fn note_fault(&mut self, node: NodeId) {
         let at = self.now;
-        for state in self.jobsets.iter_mut().filter(|state| state.open.is_some()) {
+        let open = self.jobsets.iter_mut().enumerate().filter(|(_, state)| state.open.is_some());
+        for (row, state) in open {
             let waits_for_capacity = state.capacity.is_open();
-            state.later_faults.push(LaterFault { at, newest: state.newest, waits_for_capacity });
+            let is_silent = node.is_some() && self.troubles.is_silent_below(JobSetId(row as u32), node);
+            let silent_node = Some(node).filter(|_| is_silent);
+            state.later_faults.push(LaterFault { at, newest: state.newest, waits_for_capacity, silent_node });
         }
     }
 

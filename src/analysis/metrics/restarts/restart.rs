@@ -204,8 +204,11 @@ pub struct RestartMetrics {
     pub attempt: u32,
     /// First failure that led to the restart.
     pub cause: RestartCause,
-    /// Virtual time of the fault.
+    /// Virtual time of the fault, or the time at which every pod was ready the last time if that is later.
     pub start: SimTime,
+    /// Virtual time of the fault. It is before `start` if the fault was not visible when every pod was ready the last
+    /// time.
+    pub caused_at: SimTime,
     /// Time at which every pod was ready again, otherwise the end of the JobSet or of the run.
     pub end: SimTime,
     /// Outcome of the restart.
@@ -238,6 +241,7 @@ impl RestartMetrics {
             attempt: 0,
             cause,
             start,
+            caused_at: start,
             end: SimTime::NEVER,
             ending: RestartOutcome::Unfinished,
             pods: 0,

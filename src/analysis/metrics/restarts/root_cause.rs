@@ -30,6 +30,8 @@ pub struct PodFailureState {
     pub created_in: u32,
     /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
     pub trouble: Option<(SimTime, CauseKind)>,
+    /// Time and kind of the user's request because of which the Job controller deleted the pod, if any.
+    pub requested: Option<(SimTime, CauseKind)>,
 }
 
 pub const NO_POD: PodFailureState = PodFailureState {
@@ -46,6 +48,7 @@ pub const NO_POD: PodFailureState = PodFailureState {
     counted: 0,
     created_in: 0,
     trouble: None,
+    requested: None,
 };
 
 /// State of a Job, as far as it decides whether the end of a pod is a failure.
@@ -93,6 +96,8 @@ pub struct JobSetState {
     pub suspended_since: Option<SimTime>,
     /// Time of the latest request of a user to suspend the JobSet, until the JobSet is suspended.
     pub suspension_requested: Option<SimTime>,
+    /// Time and cause of a condition with which a user made one of its Jobs fail, until it restarts.
+    pub forced: Option<(SimTime, RestartCause)>,
     /// Number of times at which the count of pods that are ready again began from 0.
     pub round: u32,
     /// Counted pods that have ended. The next pods that become ready replace them.
@@ -119,6 +124,8 @@ pub struct LaterFault {
     pub newest: Option<(u32, SimTime)>,
     /// Whether pods were unschedulable.
     pub waits_for_capacity: bool,
+    /// The node of the fault, if it was unresponsive and had pods of the JobSet.
+    pub silent_node: Option<NodeId>,
 }
 
 /// What a fault can do to pods.
@@ -191,6 +198,9 @@ pub struct PodFailures {
     nodes: Vec<Option<(SimTime, CauseKind)>>,
     /// Record number, time and index of each fault that spoils results.
     spoilers: Vec<(u32, SimTime, u32)>,
+    /// Requests of users that may let the Job controller delete pods, and the conditions of Jobs that they set: record
+    /// number, time and index of the fault, by record number.
+    requests: Vec<(u32, SimTime, u32)>,
     /// Record number of the latest interruption of a training by the detection of such a fault, with the time and the
     /// index of the fault.
     detected: Option<(u32, SimTime, u32)>,
@@ -206,6 +216,7 @@ impl PodFailures {
             noted: Vec::new(),
             nodes: Vec::new(),
             spoilers: Vec::new(),
+            requests: Vec::new(),
             detected: None,
         }
     }
@@ -302,6 +313,19 @@ impl PodFailures {
         }
     }
 
+    /// Returns the time and the index of the user's request that directly caused a record.
+    pub fn request_behind(&self, record: &SimulationRecord) -> Option<(SimTime, u32)> {
+        let at = self.requests.binary_search_by_key(&record.cause, |(seq, ..)| *seq).ok()?;
+        let (_, at, index) = self.requests[at];
+        Some((at, index))
+    }
+
+    /// Returns true if a node is unresponsive or gone and has pods of a JobSet.
+    pub fn is_silent_below(&self, jobset: JobSetId, node: NodeId) -> bool {
+        let is_silent = self.nodes.get(node.ix()).is_some_and(Option::is_some);
+        is_silent && self.pods.iter().any(|p| p.node == node && p.jobset == jobset && !p.gone)
+    }
+
     /// Returns the failure behind the exit of a container with which a detected fault ends, even if restarts lie
     /// between: a restart does not heal corrupt checkpoints.
     pub fn detected(&self, exit: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
@@ -369,14 +393,25 @@ impl PodFailures {
         *row_or_default(&mut self.jobs, job.ix()) = JobState::Active;
     }
 
-    /// Handles a condition of a Job that became `True`.
-    pub fn job_condition(&mut self, job: JobId, kind: JobConditionType) {
+    /// Handles a condition of a Job that became `True`. Returns the time and the index of the user's request that set
+    /// it, if the Job fails because of it.
+    pub fn job_condition(
+        &mut self, record: &SimulationRecord, job: JobId, kind: JobConditionType,
+    ) -> Option<(SimTime, u32)> {
         let state = match kind {
             JobConditionType::FailureTarget | JobConditionType::Failed => JobState::Failing,
             JobConditionType::SuccessCriteriaMet | JobConditionType::Complete => JobState::Released,
-            JobConditionType::Suspended => return,
+            JobConditionType::Suspended => return None,
         };
         *row_or_default(&mut self.jobs, job.ix()) = state;
+        let (at, index) = self.request_behind(record).filter(|_| state == JobState::Failing)?;
+        self.requests.push((record.seq, at, index));
+        Some((at, index))
+    }
+
+    /// Whether the Job of the pod has failed.
+    pub fn has_failing_job(&self, pod: PodId) -> bool {
+        self.pods.get(pod.ix()).is_some_and(|p| self.jobs.get(p.job.ix()) == Some(&JobState::Failing))
     }
 
     /// Whether a controller deleted the pod of an active Job, so that the pod was surplus.
@@ -431,6 +466,9 @@ impl PodFailures {
         let kind = CauseKind::Fault { index };
         if harmful {
             self.store_failure(now, pod, kind);
+        }
+        if self.harm(index) == FaultHarm::Harmless && !pod.is_some() && !node.is_some() {
+            self.requests.push((record.seq, now, index));
         }
         if self.harm(index) == FaultHarm::SpoilsResults {
             self.spoilers.push((record.seq, now, index));
