@@ -510,7 +510,12 @@ fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
     let mut rows = text.lines().filter(|l| !l.starts_with('#'));
     let head: Vec<&str> = rows.next().unwrap().split(',').collect();
     let row = |line: &str| -> serde_json::Value {
-        let cells = line.split(',').map(Into::into);
+        let mut is_quoted = false;
+        let cells = line.split(|c: char| {
+            is_quoted ^= c == '"';
+            c == ',' && !is_quoted
+        });
+        let cells = cells.map(Into::into);
         head.iter().map(|k| (*k).to_owned()).zip(cells).collect::<serde_json::Map<_, _>>().into()
     };
     let restarts = rows.map(row).collect();
@@ -539,9 +544,10 @@ fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
     assert!(start.starts_with("60.0") || start == "60", "{restarts}");
     let script = "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
     let restarts = restarts_of("job-gone", job, script);
-    let start = restarts[0]["start_time_s"].as_str().unwrap();
+    assert_eq!(restarts[0]["start_time_s"], "60", "{restarts}");
     // A change of the status leaves the generation, so that the Job controller waits for its batch of one second.
-    assert!(start.starts_with("61.0"), "{restarts}");
+    let detect: f64 = restarts[0]["detect_s"].as_str().unwrap().parse().unwrap();
+    assert!((1.0..2.0).contains(&detect), "{restarts}");
 }
 
 /// Errors that did not say what to write.
@@ -804,4 +810,210 @@ fn taints_of_a_removed_node_object_do_not_make_its_domain_incomplete() {
     let text = in_directory("taints", &files, &["why", "s.yaml", "--restart", "1", "--format", "json"], 0);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["idleDomains"]["incomplete"], serde_json::json!(["pool-0"]), "{text}");
+}
+
+#[test]
+fn hang_that_no_pending_event_ends_blocks_its_jobset() {
+    let run = |set: &[&str], arguments: &[&str], code: i32| {
+        let scenario = scenario_of(
+            "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\nfaultProcesses: [{cause: stall, does: Hang, \
+             trace: {file: h.csv}}]\nstop: {at: 2h, when: Settled}\n",
+        );
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN), ("h.csv", "node,time\nnode-03,20m\n")];
+        let sets: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        in_directory("hang", &files, &[&["run", "s.yaml", "--quiet"], arguments, &sets[..]].concat(), code)
+    };
+    let sentence = "training of JobSet train hangs since 1200.000s";
+    for (set, is_blocked) in [
+        (&[][..], true),
+        (&["stop.when=Time"], true),
+        (&["stop.when=AllJobSetsFinished"], true),
+        // Not the pod that hangs.
+        (&["faults=[{at: 30m, cordonNode: {node: node-03}}]"], true),
+        (&["faultProcesses[0].detectedAfter=10m"], false),
+        // The detection comes after the end of the run.
+        (&["faultProcesses[0].detectedAfter=3h"], false),
+        (&["faults=[{at: 30m, crashNode: {node: node-03, alias: x}}, {at: 40m, returnNode: {alias: x}}]"], false),
+        (&["spec.replicatedJobs[0].template.spec.activeDeadlineSeconds=3000"], false),
+    ] {
+        let text = run(set, &[], 0);
+        assert_eq!(text.contains(sentence), is_blocked, "{set:?}: {text}");
+        assert_eq!(text.contains("JobSet train blocked"), is_blocked, "{set:?}: {text}");
+        let goodput = "goodput 16.6";
+        assert!(!is_blocked || text.contains(goodput), "{set:?}: {text}");
+        run(set, &["--seeds", "2", "--fail-if", "blocked > 0"], if is_blocked { 5 } else { 0 });
+    }
+}
+
+#[test]
+fn time_to_recover_excludes_failed_jobsets_and_time_between_faults() {
+    let exit = |minute: u32| format!("{{at: {minute}m, containerExit: {{pod: train-slices-0-0, exitCode: 1}}}}");
+    for (faults, set, expected, code) in [
+        (vec![exit(5), exit(90)], "spec.failurePolicy.maxRestarts=2", "Recreate 8.16 s", 0),
+        (vec![exit(5), exit(90)], "spec.failurePolicy.maxRestarts=1", "ReachedMaxRestarts", 5),
+        (vec![exit(5)], "spec.failurePolicy.maxRestarts=0", "failed after", 5),
+        // The crash is not visible when the first restart ends: one recovery.
+        (
+            vec![
+                exit(5),
+                "{at: 301s, crashNode: {ofPod: train-slices-1-0, alias: x}}".to_owned(),
+                "{at: 20m, returnNode: {alias: x}}".to_owned(),
+            ],
+            "spec.failurePolicy.maxRestarts=9",
+            "Recreate 9",
+            0,
+        ),
+    ] {
+        let scenario =
+            scenario_of(&format!("containers: [{{runFor: 3h}}]\nfaults: [{}]\nstop: {{at: 4h}}\n", faults.join(", ")));
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        let arguments = ["bench", "ttr", "s.yaml", "--quiet", "--fail-if", "rows.stuck > 0", "--set", set];
+        let text = in_directory("recovery", &files, &arguments, code);
+        assert!(text.contains(expected), "{faults:?}: {text}");
+    }
+}
+
+#[test]
+fn user_requests_are_the_causes_of_the_restarts_that_they_bring() {
+    let patch = |kind: &str, name: &str, merge: &str| {
+        format!("{{at: 10m, patch: {{kind: {kind}, name: {name}, merge: {merge}}}}}")
+    };
+    let condition = |kind: &str| {
+        format!("{{at: 10m, jobCondition: {{job: train-slices-0, type: {kind}, reason: Lost, message: m}}}}")
+    };
+    let suspend = "{at: 10m, suspendJobSet: {name: train}}".to_owned();
+    let resumed = |at: &str| format!("{suspend}, {{at: {at}, resumeJobSet: {{name: train}}}}");
+    let by_user = "cause: suspended by a user, at 600.000s";
+    let queue = "objects: [{manifest: q.yaml}]\n";
+    for (faults, rest, cause) in [
+        (suspend.clone(), queue, by_user),
+        (resumed("600010ms"), "", by_user),
+        (resumed("600100ms"), "", by_user),
+        (resumed("20m"), "", by_user),
+        (
+            format!(
+                "{}, {{at: 600010ms, patch: {{kind: JobSet, name: train, merge: {{spec: {{suspend: false}}}}}}}}",
+                patch("JobSet", "train", "{spec: {suspend: true}}")
+            ),
+            "",
+            by_user,
+        ),
+        (condition("FailureTarget"), "", "cause: Job train-slices-0 is patched with"),
+        (condition("Failed"), "", "cause: Job train-slices-0 is patched with"),
+        (patch("Job", "train-slices-0", "{spec: {suspend: true}}"), "", "cause: Job train-slices-0 is patched with"),
+    ] {
+        let scenario = scenario_of(&format!("{rest}faults: [{faults}]\nstop: {{at: 1h, when: Time}}\n"));
+        let queued = queued("train", "qa", [1, 4], "");
+        let jobset = if rest.is_empty() { PLAIN } else { &queued };
+        let jobset = jobset.replace("name: w\n", "name: slices\n");
+        let files = [("s.yaml", &*scenario), ("plain.yaml", &*jobset), ("q.yaml", QUEUES)];
+        let text = in_directory("causes", &files, &["run", "s.yaml", "--quiet"], 0);
+        assert!(text.contains(cause) && text.contains("1 restart ("), "{faults}: {text}");
+    }
+}
+
+#[test]
+fn failing_image_pulls_are_waits_of_their_own() {
+    let exit = "{at: 5m, containerExit: {pod: train-slices-0-0, exitCode: 1}}";
+    for (failure, text) in [
+        ("{cached: false, for: 30m}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 19"),
+        ("{cached: false}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h 55 min"),
+        ("{image: x}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h 55 min"),
+        ("{image: z}", "slowest of 16 container starts"),
+    ] {
+        let scenario =
+            scenario_of(&format!("faults: [{{at: 4m, failImagePulls: {failure}}}, {exit}]\nstop: {{at: 3h}}\n"));
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        let run = in_directory("images", &files, &["run", "s.yaml", "--quiet"], 0);
+        assert!(run.contains(&format!("Longest part: {text}")), "{failure}: {run}");
+        let run = in_directory("images", &files, &["run", "s.yaml", "--quiet", "--verbose"], 0);
+        assert!(run.contains(text.split(", 2 h").next().unwrap().trim_end_matches(", 19")), "{failure}: {run}");
+    }
+}
+
+#[test]
+fn inputs_that_contradict_each_other_are_named() {
+    let training = "training: {work: 30m, step: 10s, checkpoint: {every: 10m}}\n";
+    let tiers = "training.checkpoint.tiers=[{every: 1m, commitDelay: 2m, survives: Host}]";
+    let early = "exit with code 0 after";
+    let rules = |second: &str| {
+        format!(
+            "spec.failurePolicy.rules=[{{name: one, action: RestartJobSet}}, {{name: two, action: FailJobSet{second}}}]"
+        )
+    };
+    for (set, message, is_contradiction) in [
+        ("containers=[{runFor: 5m}]", early, true),
+        ("containers=[{runFor: 30m}]", early, true),
+        ("containers=[{podIndex: 0, runFor: 5m}, {replicatedJob: slices, runFor: 10m}]", "after 10m (runFor)", true),
+        ("containers=[{runFor: 31m}]", early, false),
+        ("containers=[{runFor: 5m, exitCode: 1}]", early, false),
+        ("containers=[{restartAttempt: 0, runFor: 5m, exitCode: 1}]", early, false),
+        ("training.checkpoint.commitDelay=11m", "commitDelay 11m is longer than training.checkpoint.every 10m", true),
+        ("training.checkpoint.commitDelay=10m", "commitDelay", false),
+        (tiers, "training.checkpoint.tiers[0].commitDelay 2m is longer than", true),
+        ("containers=[{runFor: 1h}, {podIndex: 1, runFor: 2h}]", "containers[1] never applies: containers[0]", true),
+        ("containers=[{podIndex: 1, runFor: 2h}, {runFor: 1h}]", "never applies", false),
+        ("containers=[{podIndex: 1, runFor: 2h}, {jobIndex: 1, runFor: 1h}]", "never applies", false),
+        (&rules(""), "rule \"two\" of the failurePolicy of JobSet train never applies: rule \"one\"", true),
+        (&rules(", targetReplicatedJobs: [slices]"), "never applies", true),
+        (
+            "spec.failurePolicy.rules=[{name: one, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}, \
+          {name: two, action: RestartJobSet}]",
+            "never applies",
+            false,
+        ),
+        (
+            "faultProcesses=[{cause: late, mtbf: 1h, from: 3h}]",
+            "fault process with cause \"late\" begins: from is 3h", true,
+        ),
+        ("faultProcesses=[{cause: late, mtbf: 1h, from: 1h}]", "begins", false),
+    ] {
+        let scenario = scenario_of(&format!("{training}stop: {{at: 2h}}\n"));
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        let text = in_directory("contradictions", &files, &["run", "s.yaml", "--quiet", "--set", set], 0);
+        let (_, named) = text.split_once("Contradictions of the inputs").unwrap_or_default();
+        assert_eq!(named.contains(message), is_contradiction, "{set}: {text}");
+    }
+}
+
+#[test]
+fn waits_and_causes_of_lost_nodes_have_their_own_times() {
+    let crash = "{at: 10m, crashNode: {ofPod: train-slices-0-1, alias: x}}";
+    for (faults, command, expected) in [
+        // Deleted before the toleration of its pods is over.
+        (
+            format!("{crash}, {{at: 11m, deleteNode: {{alias: x}}}}"),
+            &["why", "s.yaml", "--path-only", "--restart", "1"][..],
+            "is unresponsive ← an unresponsive node, until it is repaired or deleted",
+        ),
+        (
+            "{at: 10m, containerExit: {pod: train-slices-1-1, exitCode: 1}}, {at: 601s, crashNode: {ofPod: \
+             train-slices-0-0, alias: x}}, {at: 20m, returnNode: {alias: x}}"
+                .to_owned(),
+            &["run", "s.yaml", "--quiet"],
+            "crashes, at 601.000s",
+        ),
+        (
+            "{at: 10m, deleteNode: {node: node-03}}, {at: 11m, returnNode: {node: node-03}}".to_owned(),
+            &["run", "s.yaml", "--quiet"],
+            "returnNode had no effect, because its Node was deleted",
+        ),
+    ] {
+        let rack = "metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: cloud.google.com/gke-nodepool}}";
+        let queued = queued("train", "qa", [1, 4], "").replace("name: w\n", "name: slices\n");
+        let queued = queued.replace("spec:\n", "spec:\n  failurePolicy: {maxRestarts: 9}\n");
+        let queued = queued.replace("template: {spec: {restart", &format!("template: {{{rack}, spec: {{restart"));
+        let plain = PLAIN.replace(
+            "failurePolicy: {maxRestarts: 1000}",
+            "failurePolicy: {maxRestarts: 9, rules: [{name: \
+            r, action: RestartJob}]}",
+        );
+        let (rest, jobset) =
+            if command[0] == "why" { ("objects: [{manifest: q.yaml}]\n", queued) } else { ("", plain) };
+        let scenario = scenario_of(&format!("{rest}faults: [{faults}]\nstop: {{at: 2h}}\n"));
+        let files = [("s.yaml", &*scenario), ("plain.yaml", &*jobset), ("q.yaml", QUEUES)];
+        let text = in_directory("lost", &files, command, 0);
+        assert!(text.contains(expected), "{faults}: {text}");
+        assert!(!text.contains("waiting for the next scheduled fault"), "{faults}: {text}");
+    }
 }

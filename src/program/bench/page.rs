@@ -33,8 +33,8 @@ pub fn page(
             count(rows.len() as u64, "row"),
             thousands(never as u64)
         ),
-        lead: "Virtual time in seconds from the first fault until all pods stay ready. Results are exact: \
-               a repetition with the same seed gives the same times to the nanosecond."
+        lead: "Virtual time in seconds from a fault until all pods stay ready, the longest of several. Results \
+               are exact: a repetition with the same seed gives the same times to the nanosecond."
             .to_owned(),
         figures: vec![
             figure("rows", rows.len() as u64),

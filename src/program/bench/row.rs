@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sim_analysis::experiment::SimulatedReplication;
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
-use sim_base::Duration;
 use sim_base::stats::{quantile, sorted};
+use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,12 +31,13 @@ impl BenchKey {
 pub struct BenchRow {
     #[serde(flatten)]
     pub key: BenchKey,
-    /// Time from the first fault until all pods stay ready; `None` if that never happens.
+    /// Time from a fault until all pods stay ready, the longest if faults follow a recovery; `None` if the pods of a
+    /// JobSet never stay ready, or it fails or is blocked.
     pub ttr_ns: Option<u64>,
     pub restarts: usize,
-    /// Time by phase. Time between two restarts belongs to no phase.
+    /// Time of the longest recovery by phase. Time between two restarts belongs to no phase.
     pub phases_ns: BTreeMap<String, u64>,
-    /// Time on the critical path by wait reason.
+    /// Time on the critical path of the longest recovery by wait reason.
     pub waits_ns: BTreeMap<String, u64>,
     /// The reason why the run, or some of its replications, never recover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,12 +63,14 @@ const LEAST: Duration = Duration::from_millis(10);
 impl BenchRow {
     pub fn new(key: BenchKey, replication: &SimulatedReplication) -> BenchRow {
         let restarts = &replication.folded.restarts;
-        let ended = restarts.last().filter(|r| r.ending == RestartOutcome::Ready);
-        let first = restarts.iter().map(|r| r.start).min();
-        let ttr = ended.zip(first).map(|(last, start)| last.end.since(start).0);
+        let recoveries = recoveries(restarts);
+        let time = |recovery: &&[RestartMetrics]| recovered_at(recovery).since(recovery[0].start);
+        let longest = recoveries.into_iter().rev().max_by_key(time);
+        let reason = never_reason(replication);
+        let ttr = longest.filter(|_| reason.is_none()).map(|recovery| time(&recovery).0);
         let mut phases = BTreeMap::new();
         let mut waits = BTreeMap::new();
-        for restart in restarts {
+        for restart in longest.unwrap_or_default() {
             add_phases(&mut phases, restart);
             for (name, time) in bottleneck::waits(restart) {
                 *waits.entry(name).or_insert(0) += time.0;
@@ -80,7 +83,7 @@ impl BenchRow {
             restarts: restarts.len(),
             phases_ns: phases,
             waits_ns: waits,
-            reason: if ttr.is_none() { never_reason(replication) } else { None },
+            reason,
             digest: format!("{:016x}", replication.outcome.digest),
             replications: Vec::new(),
         }
@@ -139,21 +142,53 @@ impl BenchSample {
     }
 }
 
-/// Returns why a run never recovers, in the words of `run`.
+/// Divides restarts, which are in the order of their start, into recoveries. A restart belongs to the recovery before it
+/// if its fault occurred before that one ended.
+fn recoveries(restarts: &[RestartMetrics]) -> Vec<&[RestartMetrics]> {
+    let (mut all, mut first) = (Vec::new(), 0);
+    for (i, restart) in restarts.iter().enumerate().skip(1) {
+        if restart.caused_at >= recovered_at(&restarts[first..i]) {
+            all.push(&restarts[first..i]);
+            first = i;
+        }
+    }
+    all.extend(Some(&restarts[first..]).filter(|last| !last.is_empty()));
+    all
+}
+
+/// Returns the end of the last restart of a recovery.
+fn recovered_at(recovery: &[RestartMetrics]) -> SimTime {
+    recovery.iter().map(|restart| restart.end).max().unwrap_or(SimTime::ZERO)
+}
+
+/// Returns why a run never recovers, in the words of `run`; `None` if all of its JobSets recover.
 fn never_reason(replication: &SimulatedReplication) -> Option<String> {
     if let Some(failed) = replication.view(0, &[]).failed_jobsets().first() {
         return Some(failed.headline());
     }
+    let restarts = &replication.folded.restarts;
     let (blocked, unfinished) = replication.outcome.blocked_and_unfinished();
-    let sentence = blocked.into_iter().chain(unfinished).next();
+    if let Some(sentence) = blocked.into_iter().next() {
+        return Some(sentence);
+    }
+    // Only the last restart of a JobSet decides: a JobSet that ended during a restart may have been created again.
+    let is_last = |r: &&RestartMetrics| !restarts.iter().any(|other| other.jobset == r.jobset && other.start > r.start);
+    let open = restarts.iter().filter(is_last).find(|r| r.ending != RestartOutcome::Ready);
+    if let Some(open) = open {
+        let of_jobset = match open.ending {
+            RestartOutcome::JobSetEnded => "the JobSet ended during the restart",
+            _ => "the run ended during the restart",
+        };
+        return Some(unfinished.into_iter().next().unwrap_or_else(|| of_jobset.to_owned()));
+    }
+    if !restarts.is_empty() {
+        return None;
+    }
     // Warnings about faults that did nothing begin with the fault.
     let of_fault = |text: &&String| text.starts_with("fault ") || text.contains("did not fire before the run ended");
     let warning = replication.outcome.warnings.iter().find(of_fault);
-    let no_restart = || {
-        let why = warning.map_or("no fault ended a pod that was still needed", String::as_str);
-        replication.folded.restarts.is_empty().then(|| format!("no restart: {why}"))
-    };
-    sentence.or_else(no_restart)
+    let why = warning.map_or("no fault ended a pod that was still needed", String::as_str);
+    Some(unfinished.into_iter().next().unwrap_or_else(|| format!("no restart: {why}")))
 }
 
 fn add_phases(sums: &mut BTreeMap<String, u64>, restart: &RestartMetrics) {
