@@ -99,14 +99,14 @@ impl EngineRun<'_> {
         }
         let limit = SimTime::ZERO + self.ctx.scenario.stop.at;
         let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
-        let reason = match reason {
-            EndReason::Settled if to_its_time || self.outlasts_its_events() => EndReason::TimeLimit,
-            // A run that waits for a repair after its end is not blocked.
-            EndReason::Stuck if self.is_waiting_for_repair() => EndReason::TimeLimit,
-            other => other,
-        };
         // Hanging processes hold their nodes: their time until the limit is part of the result.
         let hangs = reason == EndReason::Stuck && diagnosis::hangs(&self.ctx, self.components);
+        let reason = match reason {
+            EndReason::Settled if to_its_time || self.outlasts_its_events() => EndReason::TimeLimit,
+            // A run that waits for a repair after its end is not blocked, unless by a hang.
+            EndReason::Stuck if self.is_waiting_for_repair() && !hangs => EndReason::TimeLimit,
+            other => other,
+        };
         if (to_its_time || hangs || reason == EndReason::TimeLimit) && self.ctx.now < limit {
             // Time alone is the cause.
             self.ctx.restore_mark(ContextMark::default());

@@ -819,10 +819,17 @@ fn hang_that_no_pending_event_ends_blocks_its_jobset() {
             "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\nfaultProcesses: [{cause: stall, does: Hang, \
              trace: {file: h.csv}}]\nstop: {at: 2h, when: Settled}\n",
         );
-        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN), ("h.csv", "node,time\nnode-03,20m\n")];
+        let files = [
+            ("s.yaml", &*scenario),
+            ("plain.yaml", PLAIN),
+            ("h.csv", "node,time\nnode-03,20m\n"),
+            ("b.csv", "node,time\nnode-15,30m\n"),
+        ];
         let sets: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
         in_directory("hang", &files, &[&["run", "s.yaml", "--quiet"], arguments, &sets[..]].concat(), code)
     };
+    let pool =
+        "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={cloud.google.com/gke-nodepool: pool-0}";
     let sentence = "training of JobSet train hangs since 1200.000s";
     for (set, is_blocked) in [
         (&[][..], true),
@@ -830,6 +837,15 @@ fn hang_that_no_pending_event_ends_blocks_its_jobset() {
         (&["stop.when=AllJobSetsFinished"], true),
         // Not the pod that hangs.
         (&["faults=[{at: 30m, cordonNode: {node: node-03}}]"], true),
+        // A repair after the end of the run does not end the hang.
+        (
+            &[
+                "faultProcesses.1={cause: b, trace: {file: b.csv}, backAfter: 9h}",
+                "spec.replicatedJobs[0].replicas=1",
+                pool,
+            ],
+            true,
+        ),
         (&["faultProcesses[0].detectedAfter=10m"], false),
         // The detection comes after the end of the run.
         (&["faultProcesses[0].detectedAfter=3h"], false),

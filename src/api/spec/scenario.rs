@@ -173,8 +173,8 @@ impl ContainerRule {
         selectors.into_iter().all(Option::is_none) && runs.iter().all(Option::is_none) && self.container.is_none()
     }
 
-    /// Returns whether the rule applies wherever `other` does. `is_init` tells init containers, to which only rules
-    /// that name them apply.
+    /// Returns whether the rule applies wherever `other` does. `is_init` returns true for the name of an init
+    /// container, to which only rules that name it apply.
     fn covers(&self, other: &ContainerRule, is_init: impl Fn(&str) -> bool) -> bool {
         fn wide<T: PartialEq>(own: &Option<T>, other: &Option<T>) -> bool {
             own.is_none() || own == other

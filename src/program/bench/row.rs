@@ -142,8 +142,8 @@ impl BenchSample {
     }
 }
 
-/// Divides restarts, which are in the order of their start, into recoveries. A restart belongs to the recovery before it
-/// if its fault occurred before that one ended.
+/// Divides restarts, which are in the order of their start, into recoveries. A restart belongs to the recovery before
+/// it if its fault occurred before that one ended.
 fn recoveries(restarts: &[RestartMetrics]) -> Vec<&[RestartMetrics]> {
     let (mut all, mut first) = (Vec::new(), 0);
     for (i, restart) in restarts.iter().enumerate().skip(1) {

@@ -464,8 +464,8 @@ impl RestartFold {
         }
     }
 
-    /// Returns the time and kind of the user's request because of which the Job controller deletes a pod: the request is
-    /// the direct cause of the deletion, or the suspension that a user requested has not been observed yet.
+    /// Returns the time and kind of the user's request because of which the Job controller deletes a pod: the request
+    /// is the direct cause of the deletion, or the suspension that a user requested has not been observed yet.
     fn request_behind(&self, pod: PodId, record: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
         let jobset = self.troubles.pod_jobset(pod)?;
         let suspension = self.jobsets.get(jobset.ix()).and_then(|state| state.suspension_requested);
