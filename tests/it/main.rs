@@ -94,5 +94,6 @@ mod upstream;
 mod validate;
 mod volumes;
 mod why;
+mod why_changes;
 mod why_recorded;
 mod width;

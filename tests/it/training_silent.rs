@@ -6,7 +6,7 @@ use sim_base::Duration;
 use sim_engine::record::*;
 
 fn fault(after: u64, action: FaultAction) -> ScriptedFault {
-    ScriptedFault { at: FaultTime::AfterReady(Duration::from_secs(after)), action, random_cause: None }
+    ScriptedFault { at: FaultTime::AfterReady(Duration::from_secs(after)), action, random_cause: None, entry: None }
 }
 
 /// Returns a silent fault on the node of a pod.

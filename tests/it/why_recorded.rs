@@ -38,6 +38,9 @@ fn loaded(scenario: ScenarioSpec) -> LoadedScenario {
 /// Loads a recording's scenario with overrides that a user could have performed on the cluster: actions on nodes.
 fn with_actions(scenario: &ScenarioSpec, sets: &[OverrideSetter]) -> Result<LoadedScenario, String> {
     let mut scenario = scenario.clone();
+    for (at, fault) in (0..).zip(&mut scenario.faults) {
+        fault.entry = Some(at);
+    }
     for (path, text) in sets {
         let value: Value = serde_yaml::from_str(text).unwrap();
         let time = |value: &Value| value.as_str().and_then(|at| at.parse::<Duration>().ok());
@@ -62,7 +65,8 @@ fn with_actions(scenario: &ScenarioSpec, sets: &[OverrideSetter]) -> Result<Load
             _ => FaultAction::NewNode(node),
         };
         scenario.stop.at = scenario.stop.at + Duration::from_secs(1000);
-        scenario.faults.push(ScriptedFault { at: FaultTime::At(at), action, random_cause: None });
+        let entry = Some(scenario.faults.len() as u32);
+        scenario.faults.push(ScriptedFault { at: FaultTime::At(at), action, random_cause: None, entry });
     }
     Ok(loaded(scenario))
 }

@@ -146,6 +146,9 @@ pub struct RemedyRow {
     pub wait: Option<f64>,
     /// Workloads that are then preempted.
     pub preempted: Vec<WorkloadRow>,
+    /// JobSets that then wait for quota until the end of the run, and do not otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
 }
 
 /// The kind and size of a change.
@@ -168,7 +171,12 @@ impl RemedyRow {
         let wait = self.wait.map_or(String::new(), |wait| {
             format!("; it then waits for {}", crate::format::seconds(sim_base::Duration::from_seconds_f64(wait)))
         });
-        format!("{}{preempts}{wait}", self.changes.join(", and "))
+        let others = match self.waiting.as_slice() {
+            [] => String::new(),
+            [one] => format!("; JobSet {one} then waits for quota until the end of the run"),
+            several => format!("; JobSets {} then wait for quota until the end of the run", several.join(", ")),
+        };
+        format!("{}{preempts}{wait}{others}", self.changes.join(", and "))
     }
 }
 

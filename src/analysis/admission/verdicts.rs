@@ -865,6 +865,7 @@ pub fn remedy_rows(state: &QueueState, remedies: &[Remedy]) -> Vec<RemedyRow> {
         sizes: remedy.changes.iter().map(QueueChange::size).map(|(kind, size)| ChangeSize { kind, size }).collect(),
         wait: None,
         preempted: preempted_rows(state, &remedy.preempted),
+        waiting: Vec::new(),
     };
     remedies.iter().map(row).collect()
 }

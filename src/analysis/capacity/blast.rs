@@ -151,7 +151,10 @@ fn simulate_loss(
 ) -> Result<(BlastEffect, u64), CannotRun> {
     let mut scenario = base.clone();
     let named = |node: &NodeId| NodeRef { name: Some(cluster.names[node.ix()].clone()), of_pod: None, alias: None };
-    let fault = |after, action| ScriptedFault { at: FaultTime::AfterReady(after), action, random_cause: None };
+    let fault = |after, action| {
+        let at = FaultTime::AfterReady(after);
+        ScriptedFault { at, action, random_cause: None, entry: None }
+    };
     let crash = |node| fault(FAULT_AFTER, FaultAction::CrashNode(named(node)));
     let delete = |node| fault(FAULT_AFTER + deleted_after, FaultAction::DeleteNode(named(node)));
     scenario.faults = nodes.iter().map(crash).chain(nodes.iter().map(delete)).collect();

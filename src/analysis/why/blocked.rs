@@ -4,7 +4,7 @@
 
 use super::change_trial::{ChangeTrial, TrialGoal};
 use super::levers::LeverSetting;
-use super::trials::{self, MeasuredTrial, TrialTarget};
+use super::trials::{self, TrialTarget};
 use crate::admission::{RemedyRow, remedy_rows};
 use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{PathPart, PathStep};
@@ -78,8 +78,9 @@ const LONG: u64 = 10;
 /// Tries changes that halve the longest wait for quota of a restart or a start. Returns `None` if there is no such
 /// wait.
 pub(super) fn past_admission(
-    (run, simulation): (&RunView<'_>, &SimulationInput), target: TrialTarget, (from, to): (SimTime, SimTime),
+    run: &RunView<'_>, unchanged: &ChangeTrial<'_>, target: &TrialTarget, (from, to): (SimTime, SimTime),
 ) -> Option<PastAdmission> {
+    let simulation = unchanged.simulation;
     let jobset = target.jobset();
     let waits = run.admission_of(jobset)?.waits.iter().filter(|wait| wait.cause == WaitCause::Quota);
     let within = waits.filter_map(|wait| Some((wait.from.max(from), wait.until?.min(to))));
@@ -95,8 +96,8 @@ pub(super) fn past_admission(
     let stop = StopSpec { at: middle.since(SimTime::ZERO), when: StopWhen::Time };
     let mut waiting = SimulationInput::new(&ScenarioSpec { stop, ..simulation.scenario().clone() }).ok()?;
     waiting.run(run.seed, 0, &mut DiscardSink);
-    let goal = TrialGoal::AtMost { target, time: Duration(total.0 - half.0) };
-    let trial = ChangeTrial { simulation, seed: run.seed, jobset, goal };
+    let goal = TrialGoal::AtMost { target: target.clone(), time: Duration(total.0 - half.0) };
+    let trial = ChangeTrial { goal, ..*unchanged };
     let pending = pending_admission(&trial, &waiting, middle)?;
     Some(PastAdmission { from: begins.seconds(), until: ends.seconds(), pending })
 }
@@ -104,7 +105,7 @@ pub(super) fn past_admission(
 /// Tries a tenth of the back-off or of the time limit for ready pods in Kueue's configuration, if the path spends
 /// much time in it.
 pub(super) fn past_limit(
-    (run, simulation): (&RunView<'_>, &SimulationInput), target: TrialTarget, spans: &[CriticalSpan],
+    (run, simulation): (&RunView<'_>, &SimulationInput), target: &TrialTarget, spans: &[CriticalSpan],
 ) -> Option<PastAdmission> {
     let (start, end) = (spans.first()?.step.from, spans.last()?.step.to);
     let backs_off = |step: &PathStep| {
@@ -142,10 +143,8 @@ pub(super) fn past_limit(
     };
     let mut changed = SimulationInput::new(&scenario).ok()?;
     let most = Duration(total.0 - step.duration().0 / 2);
-    let helps = match trials::measure(&mut changed, target, (run.seed, 0)) {
-        MeasuredTrial::Took(takes) => takes <= most,
-        MeasuredTrial::Absent | MeasuredTrial::NeverEnded => false,
-    };
+    let takes = trials::measure(&mut changed, target, (run.seed, 0)).takes();
+    let helps = takes.is_some_and(|takes| takes <= most);
     let sentence = |(name, (from, to)): (&str, (Duration, Duration))| {
         format!("lower waitForPodsReady {name} in Kueue's Configuration from {from} to {to}")
     };
@@ -154,6 +153,7 @@ pub(super) fn past_limit(
         sizes: Vec::new(),
         wait: None,
         preempted: Vec::new(),
+        waiting: Vec::new(),
     };
     let pending = PendingAdmission {
         cause,
@@ -206,7 +206,7 @@ pub(super) fn pending_admission(
     let VerdictKind::Pending(cause) = verdict.kind else { return None };
     let trials = RunTrials { trial, state: &state, tried: RefCell::default(), is_incomplete: Cell::new(false) };
     let remedies = smallest_changes(&state, key, &[Additions::None], &trials);
-    let mut rows = remedy_rows(&state, &remedies);
+    let mut rows: Vec<RemedyRow> = remedies.iter().filter_map(|remedy| row_with_effects(&trials, remedy)).collect();
     rows.extend(strict_order(trial, &state, &remedies));
     Some(PendingAdmission {
         cause: cause.as_str(),
@@ -277,6 +277,23 @@ impl ChangeTrials for RunTrials<'_> {
     fn values_max(&self) -> u32 {
         VALUES_MAX
     }
+}
+
+/// Describes a change with what it means for other JobSets in a run from the start: a change that admits the JobSet
+/// earlier can also make a preemption unnecessary. The end of a Workload cannot be tried in this way.
+fn row_with_effects(trials: &RunTrials<'_>, remedy: &Remedy) -> Option<RemedyRow> {
+    let is_end = remedy.changes.iter().any(|change| matches!(change, QueueChange::End { .. }));
+    let effects = if is_end { None } else { trials.trial.side_effects(&remedy.changes) };
+    let mut known = remedy.clone();
+    let (jobsets, all) = (&trials.trial.scenario.jobsets, trials.trial.simulation.workloads().len());
+    if let Some(effects) = &effects {
+        let is_preempted = |key: usize| key >= all || effects.preempted.contains(&JobSetId(key as u32));
+        known.preempted.retain(|target| is_preempted(target.key));
+    }
+    let waiting = effects.map(|effects| effects.waiting).unwrap_or_default();
+    let name = |jobset: JobSetId| Some(jobsets.get(jobset.ix())?.jobset.name.clone());
+    let row = remedy_rows(trials.state, &[known]).into_iter().next()?;
+    Some(RemedyRow { waiting: waiting.into_iter().filter_map(name).collect(), ..row })
 }
 
 /// Returns the strict order of a BestEffortFIFO queue if it would have admitted the JobSet later: smaller ones then

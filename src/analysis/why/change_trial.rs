@@ -1,17 +1,27 @@
 //! Runs of a scenario with a change that may admit a JobSet.
 
-use super::trials::{self, MeasuredTrial, TrialTarget};
+use super::trials::{self, TrialTarget};
+use super::{OverrideSetter, ScenarioLoader};
 use crate::admission::inputs::apply;
+use sim_api::spec::ScenarioSpec;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
+use sim_inputs::jobset_path;
 use sim_kueue::verdict::QueueChange;
+use sim_kueue::workload::reasons;
+use sim_reliability::faults;
+use std::collections::BTreeSet;
 
 /// Number of events between two checks whether to stop.
 const CHECK_EVERY: u64 = 100;
 
 /// A wait of a JobSet for admission that changes are to end or shorten.
 pub(super) struct ChangeTrial<'a> {
+    /// The inputs, without drawn faults.
+    pub scenario: &'a ScenarioSpec,
+    pub load: &'a ScenarioLoader<'a>,
+    /// The run of the unchanged inputs.
     pub simulation: &'a SimulationInput,
     pub seed: u64,
     pub jobset: JobSetId,
@@ -19,7 +29,7 @@ pub(super) struct ChangeTrial<'a> {
 }
 
 /// When a change counts as one that admits the JobSet.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum TrialGoal {
     /// It completes, or is ready during the wait that began at this time and has not ended.
     ReadySince(SimTime),
@@ -71,28 +81,41 @@ impl RecordSink for ReadySink {
     }
 }
 
+/// Observes which JobSets are preempted.
+#[derive(Default)]
+struct PreemptionSink {
+    preempted: BTreeSet<JobSetId>,
+}
+
+impl RecordSink for PreemptionSink {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        if let Body::WorkloadCondition { jobset, kind: WorkloadConditionType::Evicted, status: true, reason, .. } =
+            record.body
+            && names.text(reason) == reasons::PREEMPTED
+        {
+            self.preempted.insert(jobset);
+        }
+    }
+}
+
+/// What a change means for other JobSets.
+pub(super) struct SideEffects {
+    /// JobSets that are preempted at some time.
+    pub preempted: BTreeSet<JobSetId>,
+    /// JobSets without quota at the end that have it or are finished without the change.
+    pub waiting: Vec<JobSetId>,
+}
+
 impl ChangeTrial<'_> {
     /// Runs the scenario with changes from its start on. Returns `None` if they do not admit the JobSet. The end of
     /// another Workload cannot be tried in this way.
     pub fn run(&self, changes: &[QueueChange]) -> Option<ChangedWait> {
-        let mut scenario = self.simulation.scenario().clone();
-        let mut objects = scenario.kueue.take()?;
-        for change in changes {
-            if !apply(change, &mut scenario, &mut objects, self.jobset.ix()) {
-                return None;
-            }
-        }
-        scenario.kueue = Some(objects);
-        let mut simulation = SimulationInput::new(&scenario).ok()?;
-        let from = match self.goal {
-            TrialGoal::ReadySince(from) => from,
+        let mut simulation = self.changed(changes)?;
+        let from = match &self.goal {
+            TrialGoal::ReadySince(from) => *from,
             TrialGoal::AtMost { target, time } => {
-                let is_short = match trials::measure(&mut simulation, target, (self.seed, 0)) {
-                    MeasuredTrial::Took(takes) => takes <= time,
-                    MeasuredTrial::Absent => true,
-                    MeasuredTrial::NeverEnded => false,
-                };
-                return is_short.then_some(ChangedWait { wait: None });
+                let takes = trials::measure(&mut simulation, target, (self.seed, 0)).takes();
+                return takes.filter(|takes| takes <= time).map(|_| ChangedWait { wait: None });
             }
         };
         let mut sink = ReadySink {
@@ -108,4 +131,66 @@ impl ChangeTrial<'_> {
         let wait = Some(sink.reserved?.since(sink.created).seconds());
         (sink.is_ready || completed).then_some(ChangedWait { wait })
     }
+
+    /// Runs the scenario with changes to its end, and compares the other JobSets.
+    pub fn side_effects(&self, changes: &[QueueChange]) -> Option<SideEffects> {
+        let mut simulation = self.changed(changes)?;
+        let mut sink = PreemptionSink::default();
+        simulation.run(self.seed, 0, &mut sink);
+        let before = without_quota(self.simulation);
+        let mut waiting = without_quota(&simulation);
+        waiting.retain(|jobset| *jobset != self.jobset && !before.contains(jobset));
+        Some(SideEffects { preempted: sink.preempted, waiting })
+    }
+
+    /// Returns the changed inputs, or `None` if `run` would refuse them, for example because a fault names a pod that
+    /// no longer exists.
+    fn changed(&self, changes: &[QueueChange]) -> Option<SimulationInput> {
+        let sets: Vec<OverrideSetter> = changes.iter().flat_map(|change| self.overrides(change)).collect();
+        if !sets.is_empty() && (self.load)(&sets).is_err() {
+            return None;
+        }
+        let mut scenario = self.scenario.clone();
+        let mut objects = scenario.kueue.take()?;
+        for change in changes {
+            if !apply(change, &mut scenario, &mut objects, self.jobset.ix()) {
+                return None;
+            }
+        }
+        scenario.kueue = Some(objects);
+        SimulationInput::new(&faults::draw_faults(&scenario, self.seed, 0)).ok()
+    }
+
+    /// Returns a change of the numbers of Jobs or pods as overrides.
+    fn overrides(&self, change: &QueueChange) -> Vec<OverrideSetter> {
+        let (pod_set, to, is_of_pods) = match change {
+            QueueChange::Replicas { pod_set, to, .. } => (pod_set, to, false),
+            QueueChange::Pods { pod_set, to, .. } => (pod_set, to, true),
+            _ => return Vec::new(),
+        };
+        let Some(jobset) = self.scenario.jobsets.get(self.jobset.ix()).map(|submitted| &submitted.jobset) else {
+            return Vec::new();
+        };
+        let mut jobs = jobset.spec.replicated_jobs.iter().enumerate();
+        let Some((at, job)) = jobs.find(|(_, job)| job.name == *pod_set) else { return Vec::new() };
+        let fields: &[&str] = if !is_of_pods {
+            &["replicas"]
+        } else if job.template.completions().is_some() {
+            &["template.spec.parallelism", "template.spec.completions"]
+        } else {
+            &["template.spec.parallelism"]
+        };
+        let path = |field: &&str| format!("spec.replicatedJobs[{at}].{field}");
+        let is_only = self.scenario.jobsets.len() == 1;
+        let of_jobset = |path: String| if is_only { path } else { jobset_path(&jobset.name, &path) };
+        fields.iter().map(|field| (of_jobset(path(field)), to.to_string())).collect()
+    }
+}
+
+/// Returns the unfinished JobSets whose Workloads have no quota at the end of a run.
+fn without_quota(simulation: &SimulationInput) -> Vec<JobSetId> {
+    let workloads = simulation.workloads().into_iter().enumerate();
+    let is_pending = |workload: &sim_kueue::workload::Workload| !workload.has_reservation() && !workload.is_finished();
+    let pending = workloads.filter(|(_, workload)| workload.as_ref().is_some_and(|own| is_pending(own)));
+    pending.map(|(at, _)| JobSetId(at as u32)).collect()
 }

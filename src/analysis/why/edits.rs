@@ -2,7 +2,7 @@
 //! overrides.
 
 use super::OverrideSetter;
-use super::facts::RunFacts;
+use super::facts::{RunFacts, is_of_kueue};
 use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
@@ -42,16 +42,18 @@ pub(super) fn non_empty(all: impl IntoIterator<Item = Vec<OverrideSetter>>) -> E
 }
 
 /// An action of the scenario's script.
+#[derive(Copy, Clone, PartialEq, Eq)]
 pub struct FaultEdit {
-    index: usize,
+    /// Index in the list of the file.
+    entry: u32,
     at: FaultTime,
 }
 
 impl FaultEdit {
+    /// Returns `None` for a fault without an entry in the file.
     pub fn new(scenario: &ScenarioSpec, index: usize) -> Option<FaultEdit> {
         let fault = scenario.faults.get(index)?;
-        let at = fault.at;
-        fault.random_cause.is_none().then_some(FaultEdit { index, at })
+        Some(FaultEdit { entry: fault.entry?, at: fault.at })
     }
 
     /// Returns an override that moves the action to an earlier time.
@@ -65,7 +67,7 @@ impl FaultEdit {
             }
         };
         let value = Duration(was.0.saturating_sub(by)).to_string();
-        set(format!("faults.{}.{name}", self.index), value)
+        set(format!("faults.{}.{name}", self.entry), value)
     }
 }
 
@@ -109,7 +111,7 @@ pub fn restored_queue(facts: &RunFacts) -> EditSettings {
     let at = at.0.div_ceil(time::NANOS_PER_SECOND) + 60;
     let merge = json!({"metadata": {"labels": {KUEUE_QUEUE: queue}}});
     let value = format!("{{at: {at}s, patch: {{kind: JobSet, name: {}, merge: {merge}}}}}", jobset.name);
-    single(format!("faults.{}", facts.in_file), value)
+    single(facts.new_fault(0), value)
 }
 
 /// Moves the action that ended a wait, and those at the same time, to a half and to a tenth of the wait.
@@ -120,20 +122,22 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
             WaitKind::Mechanism(TicketWait::Script),
             WaitKind::Mechanism(TicketWait::Unschedulable),
             WaitKind::Mechanism(TicketWait::SilentNode),
-            WaitKind::Admission(None),
         ];
-        let waits = idle.contains(&WaitKind::from_step(step)) || step.waited == TicketWait::PodGc;
+        let kind = WaitKind::from_step(step);
+        let waits = idle.contains(&kind)
+            || matches!(kind, WaitKind::Admission(_))
+            || is_of_kueue(kind)
+            || step.waited == TicketWait::PodGc;
         let mut fired = facts.fired.iter().rev();
         let within = |(i, t): &&(u32, SimTime)| step.from < *t && *t <= step.to && can_end_wait(facts, *i as usize);
         let Some((_, at)) = fired.find(within).filter(|_| waits) else {
             continue;
         };
-        // Actions at the same time belong together.
-        let known = |(i, t): &(u32, SimTime)| {
-            let in_file = (*i as usize) < facts.in_file && *t == *at;
-            in_file.then(|| FaultEdit::new(facts.scenario, *i as usize)).flatten()
-        };
-        let together: Vec<FaultEdit> = facts.fired.iter().filter_map(known).collect();
+        // Actions at the same time belong together. An entry with a label is one action on each of its nodes.
+        let known = |(i, t): &(u32, SimTime)| FaultEdit::new(facts.scenario, *i as usize).filter(|_| t == at);
+        let mut together: Vec<FaultEdit> = facts.fired.iter().filter_map(known).collect();
+        together.sort_by_key(|edit| edit.entry);
+        together.dedup();
         let wait = at.since(step.from).0;
         for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
@@ -284,15 +288,15 @@ fn divided(facts: &RunFacts, (more, larger): (u32, u32)) -> Vec<OverrideSetter> 
             sets.push(set(format!("{at}.template.spec.{field}"), of_pods.to_string()));
         }
         let prefix = format!("{}-{}-", jobset.name, rj.name);
-        let faults = facts.scenario.faults.iter().take(facts.in_file).enumerate();
-        let renamed = |(k, fault): (usize, &ScriptedFault)| {
+        let renamed = |fault: &ScriptedFault| {
+            let k = fault.entry?;
             let (field, pod) = pod_of(&fault.action)?;
             let (job, index) = pod.strip_prefix(&prefix)?.split_once('-')?;
             let nth = job.parse::<u32>().ok()? * pods + index.parse::<u32>().ok()?;
             let pod = format!("{prefix}{}-{}", nth / of_pods, nth % of_pods);
             Some(set(format!("faults.{k}.{field}"), pod))
         };
-        sets.extend(faults.filter_map(renamed));
+        sets.extend(facts.scenario.faults.iter().filter_map(renamed));
     }
     sets
 }
@@ -391,14 +395,28 @@ pub fn not_exclusive(facts: &RunFacts) -> EditSettings {
     }
 }
 
-/// Raises maxRestarts by 1 and by 10.
+/// Raises maxRestarts by 1; [`larger`] gives larger values.
 pub fn max_restarts(facts: &RunFacts) -> EditSettings {
     let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
     let Some(policy) = policy.filter(|_| facts.failed) else {
         return Vec::new();
     };
-    let more = |n: i32| vec![set("spec.failurePolicy.maxRestarts", policy.max_restarts.saturating_add(n).to_string())];
-    vec![more(1), more(10)]
+    single(MAX_RESTARTS, policy.max_restarts.saturating_add(1).to_string())
+}
+
+const MAX_RESTARTS: &str = "spec.failurePolicy.maxRestarts";
+
+/// Returns a setting of maxRestarts, of a policy with it or of the nodes of a pool, with a value that is larger by a
+/// number; `None` for other settings.
+pub(super) fn larger(sets: &[OverrideSetter], by: u32) -> Option<Vec<OverrideSetter>> {
+    let [(path, value)] = sets else { return None };
+    let more = |value: &str| Some(value.parse::<i32>().ok()?.saturating_add(i32::try_from(by).ok()?));
+    let value = match value.strip_prefix("{maxRestarts: ").and_then(|rest| rest.strip_suffix('}')) {
+        Some(value) => format!("{{maxRestarts: {}}}", more(value)?),
+        None if path.ends_with(MAX_RESTARTS) || path.starts_with("topology.pools[") => more(value)?.to_string(),
+        None => return None,
+    };
+    Some(vec![set(path.clone(), value)])
 }
 
 pub fn resumed(facts: &RunFacts) -> EditSettings {
@@ -412,13 +430,13 @@ pub fn resumption_action(facts: &RunFacts) -> EditSettings {
         return Vec::new();
     };
     let value = format!("{{at: {}, resumeJobSet: {{name: {}}}}}", resumption_time(since), jobset.name);
-    single(format!("faults.{}", facts.in_file), value)
+    single(facts.new_fault(0), value)
 }
 
 /// Ends scripted failures of image pulls after a minute.
 pub fn image_pulls(facts: &RunFacts) -> EditSettings {
     let end = Duration::from_secs(60);
-    let faults = facts.scenario.faults.iter().take(facts.in_file).enumerate();
+    let faults = facts.scenario.faults.iter().filter_map(|fault| Some((fault.entry?, fault)));
     let failing = faults.filter(|(_, fault)| match &fault.action {
         FaultAction::FailImagePulls(failure) => failure.lasts.is_none_or(|lasts| lasts > end),
         _ => false,

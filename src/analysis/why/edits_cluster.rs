@@ -14,7 +14,7 @@ use sim_inputs::written_topology;
 pub fn detection_time(facts: &RunFacts) -> EditSettings {
     let (hang, corruption) =
         (facts.waits_for(TicketWait::HangDetection), facts.waits_for(TicketWait::CorruptionDetection));
-    let processes = facts.scenario.fault_processes.iter().enumerate();
+    let processes = facts.fault_processes();
     let is_cause = |cause: &str| facts.random_cause.is_none_or(|known| known == cause);
     let detected = processes.filter(|(_, process)| is_cause(&process.cause)).filter_map(|(i, process)| {
         let (field, time) = match &process.action {
@@ -24,7 +24,8 @@ pub fn detection_time(facts: &RunFacts) -> EditSettings {
         };
         Some((format!("faultProcesses[{i}].{field}"), time.median()))
     });
-    let all: Vec<(String, Duration)> = detected.collect();
+    let mut all: Vec<(String, Duration)> = detected.collect();
+    all.dedup_by(|a, b| a.0 == b.0);
     let setting =
         |part: u64| all.iter().map(|(path, now)| set(path.clone(), Duration(now.0 / part).to_string())).collect();
     non_empty([setting(2), setting(10)])
@@ -38,7 +39,21 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
     let at = since.0.div_ceil(time::NANOS_PER_SECOND) + 300;
     let action = |(i, node): (usize, &String)| {
         let value = format!("{{at: {at}s, {how}: {{node: {node}}}}}");
-        set(format!("faults.{}", facts.in_file + i), value)
+        set(facts.new_fault(i), value)
+    };
+    vec![nodes.iter().enumerate().map(action).collect()]
+}
+
+/// Uncordons the cordoned nodes 1 min later.
+pub fn uncordoned_nodes(facts: &RunFacts) -> EditSettings {
+    let concerned = facts.waits_for_nodes() || facts.blocked;
+    let Some((nodes, since)) = facts.cordoned.filter(|_| concerned && !facts.of_manifests) else {
+        return Vec::new();
+    };
+    let at = since.0.div_ceil(time::NANOS_PER_SECOND) + 60;
+    let action = |(i, node): (usize, &String)| {
+        let value = format!("{{at: {at}s, uncordonNode: {{node: {node}}}}}");
+        set(facts.new_fault(i), value)
     };
     vec![nodes.iter().enumerate().map(action).collect()]
 }
@@ -48,11 +63,12 @@ pub fn repair_time(facts: &RunFacts) -> EditSettings {
     let for_repair = [TicketWait::Unschedulable, TicketWait::SilentNode, TicketWait::Script];
     let steps = facts.path.steps.iter().filter(|s| for_repair.contains(&s.waited));
     let longest_s = steps.map(|s| s.duration().0 / time::NANOS_PER_SECOND).max().unwrap_or(0);
-    let processes = facts.scenario.fault_processes.iter().enumerate();
-    let repaired: Vec<usize> = processes.filter(|(_, p)| p.repair_time.is_some()).map(|(i, _)| i).collect();
+    let processes = facts.fault_processes();
+    let mut repaired: Vec<u32> = processes.filter(|(_, p)| p.repair_time.is_some()).map(|(i, _)| i).collect();
+    repaired.dedup();
     let setting = |part: u64| {
         let value = format!("{}s", longest_s / part);
-        let one = |i: &usize| set(format!("faultProcesses[{i}].backAfter"), value.clone());
+        let one = |i: &u32| set(format!("faultProcesses[{i}].backAfter"), value.clone());
         repaired.iter().map(one).collect()
     };
     let is_significant = facts.spends_time_in(|s| for_repair.contains(&s.waited));
@@ -143,8 +159,7 @@ pub fn pleg(facts: &RunFacts) -> EditSettings {
 /// Adds a node (or group of nodes) to each of the first three pools: by the field of the pool, or by a complete
 /// topology if the scenario only names its cluster.
 pub fn spares(facts: &RunFacts) -> EditSettings {
-    let wait = facts.waits_for(TicketWait::Unschedulable) || facts.waits_for(TicketWait::SchedulerBackoff);
-    if facts.of_manifests || (!wait && !facts.blocked) {
+    if facts.of_manifests || (!facts.waits_for_nodes() && !facts.blocked) {
         return Vec::new();
     }
     let topology = &facts.scenario.topology;
@@ -162,7 +177,7 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
 /// fewer nodes than another island has, or the other pools.
 pub fn spares_in_domains(facts: &RunFacts, is_less: bool) -> EditSettings {
     let is_blocked = facts.blocked && !facts.failed;
-    if facts.of_manifests || (!facts.waits_for(TicketWait::Unschedulable) && !is_blocked) {
+    if facts.of_manifests || (!facts.waits_for_nodes() && !is_blocked) {
         return Vec::new();
     }
     let topology = &facts.scenario.topology;
@@ -186,7 +201,7 @@ pub fn cordoned_domains(facts: &RunFacts) -> EditSettings {
     let at = first.from.0.div_ceil(time::NANOS_PER_SECOND);
     let cordon = |(i, domain): (usize, &String)| {
         let value = format!("{{at: {at}s, cordonNode: {{label: \"{}={domain}\"}}}}", idle.topology_key);
-        set(format!("faults.{}", facts.in_file + i), value)
+        set(facts.new_fault(i), value)
     };
     vec![idle.incomplete.iter().enumerate().map(cordon).collect()]
 }
@@ -194,7 +209,7 @@ pub fn cordoned_domains(facts: &RunFacts) -> EditSettings {
 /// Lets spares take over at once, if pods wait for capacity.
 pub fn take_over(facts: &RunFacts) -> EditSettings {
     let takes_time = facts.scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO);
-    let is_concerned = takes_time && facts.waits_for(TicketWait::Unschedulable);
+    let is_concerned = takes_time && facts.waits_for_nodes();
     if is_concerned { single("nodeSpares.takeOver", "0s".to_owned()) } else { Vec::new() }
 }
 

@@ -4,11 +4,12 @@
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet, PastAdmission};
 use super::change_trial::{ChangeTrial, TrialGoal};
-use super::facts::RunFacts;
+use super::facts::{RunFacts, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
+use super::lost_nodes::LostNodes;
 use super::no_answer::NoAnswer;
-use super::trials::TrialTarget;
+use super::trials::{self, TrialTarget};
 use crate::experiment::{SimulatedReplication, simulate_replication};
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart::CauseKind;
@@ -35,8 +36,6 @@ pub struct WhyRequest {
     /// Instant at which the run ends, instead of the stop condition of the inputs.
     pub at: Option<Duration>,
     pub seed: Option<u64>,
-    /// Number of faults that the command line added; they have no field that an override could set.
-    pub extra_faults: usize,
     /// Number of threads; 0 means one per core.
     pub threads: usize,
     /// Whether to omit the what-ifs.
@@ -76,6 +75,8 @@ pub struct WhatIf {
     pub setting: LeverSetting,
     pub takes: Duration,
     pub saves: Duration,
+    /// Whether the restart does not occur with the change, so that it takes no time.
+    pub is_removed: bool,
     /// For a combination of changes, the sum of the savings of its parts.
     pub parts_save: Option<Duration>,
     /// If the placement is a draw: the draws in which the change helps.
@@ -147,20 +148,22 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
     let matching = case.find(&mut simulation, witness)?;
-    let target = matching.target;
+    let target = matching.target.clone();
     let jobset = target.jobset();
     let mut answer = case.answer(load, matching)?;
     let run = case.run();
+    let mut written = loaded.scenario.clone();
+    written.stop = scenario.stop;
+    let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
+    let end = run.outcome.end;
+    let goal = TrialGoal::ReadySince(wait.unwrap_or(end));
+    let trial = ChangeTrial { scenario: &written, load, simulation: &simulation, seed, jobset, goal };
     if !request.path_only && ["restart", "start"].contains(&answer.subject.kind) {
         let within = (answer.subject.start, answer.subject.end);
-        answer.admission = blocked::past_admission((&run, &simulation), target, within)
-            .or_else(|| blocked::past_limit((&run, &simulation), target, &answer.spans));
+        answer.admission = blocked::past_admission(&run, &trial, &target, within)
+            .or_else(|| blocked::past_limit((&run, &simulation), &target, &answer.spans));
     }
     if let Some(blocked) = &mut answer.blocked {
-        let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
-        let end = run.outcome.end;
-        let goal = TrialGoal::ReadySince(wait.unwrap_or(end));
-        let trial = ChangeTrial { simulation: &simulation, seed, jobset, goal };
         blocked.admission = blocked::pending_admission(&trial, &simulation, end);
     }
     Ok(answer)
@@ -179,14 +182,15 @@ fn unplaceable(
         jobset,
         path: &path,
         fired: &[],
-        in_file: loaded.scenario.faults.len().saturating_sub(request.extra_faults),
         silent: None,
+        cordoned: None,
         idle: None,
         random_cause: None,
         blocked: true,
         failed: false,
         suspended: None,
         unplaced: true,
+        only_nodes: false,
         of_manifests: request.of_manifests,
     };
     let mut answer = WhyExplanation {
@@ -216,7 +220,7 @@ fn unplaceable(
         placement: why.0.iter().filter_map(never_fitting_pods).collect(),
     };
     if !request.path_only {
-        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, request))?;
+        answer.try_out(load, &facts, (&TrialTarget::Start { jobset }, request))?;
     }
     Ok(answer)
 }
@@ -232,6 +236,8 @@ struct CandidateImprovement<'p> {
     subject: WhySubject,
     path: CriticalPath,
     restart: Option<&'p RestartMetrics>,
+    /// The unfinished restart of a JobSet that waits for admission.
+    waiting_restart: Option<&'p RestartMetrics>,
     target: TrialTarget,
     blocked: Option<BlockedJobSet>,
     witness: RestartBlocker,
@@ -333,12 +339,18 @@ impl<'c> WhyCase<'c> {
             target: if failed && restart.ending != RestartOutcome::Ready {
                 TrialTarget::Survival { jobset: restart.jobset }
             } else {
-                TrialTarget::Restart { jobset: restart.jobset, nth }
+                self.explained_restart(at)
             },
             restart: Some(restart),
+            waiting_restart: None,
             blocked,
             witness,
         }
+    }
+
+    fn explained_restart(&self, at: usize) -> TrialTarget {
+        let SimulatedReplication { scenario, folded, .. } = self.replication;
+        trials::explained_restart((scenario, self.run().names), &folded.restarts, at)
     }
 
     /// Returns the cause of a random fault; `None` for a scripted one.
@@ -396,6 +408,7 @@ impl<'c> WhyCase<'c> {
             },
             path: path.unwrap_or_default(),
             restart: None,
+            waiting_restart: None,
             target: if self.failed(jobset) && way.ready.is_none() {
                 TrialTarget::Survival { jobset }
             } else {
@@ -415,6 +428,9 @@ impl<'c> WhyCase<'c> {
         let (name, end) = (run.names.jobset(jobset), run.outcome.end);
         let takes = format::seconds(end.since(from));
         let condition = "its Workload waits for quota".to_owned();
+        let all = &self.replication.folded.restarts;
+        let last = all.iter().rposition(|restart| restart.jobset == jobset);
+        let open = last.filter(|at| all[*at].ending == RestartOutcome::Unfinished);
         CandidateImprovement {
             subject: WhySubject {
                 kind: "admission",
@@ -429,7 +445,8 @@ impl<'c> WhyCase<'c> {
             },
             path: CriticalPath::default(),
             restart: None,
-            target: TrialTarget::Start { jobset },
+            waiting_restart: open.map(|at| &all[at]),
+            target: open.map_or(TrialTarget::Start { jobset }, |at| self.explained_restart(at)),
             blocked: blocked::jobset(&run, jobset)
                 .or_else(|| Some(BlockedJobSet::new(format!("JobSet {name}"), condition))),
             witness,
@@ -479,6 +496,7 @@ impl<'c> WhyCase<'c> {
             },
             path: witness.path(&pod.way, end, TicketSubject::Pod(id)).unwrap_or_default(),
             restart: None,
+            waiting_restart: None,
             target: TrialTarget::Start { jobset },
             blocked: condition.map(|c| BlockedJobSet::new(format!("pod {name}"), c)),
             witness,
@@ -487,16 +505,29 @@ impl<'c> WhyCase<'c> {
 
     fn answer(&self, load: &ScenarioLoader<'_>, result: CandidateImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
-        let CandidateImprovement { subject, path, restart, target, blocked, witness } = result;
-        let silent = silent_nodes(&run, &witness, (&path, restart), blocked.is_some());
+        let CandidateImprovement { subject, path, restart, waiting_restart, target, blocked, witness } = result;
+        let is_admission = subject.kind == "admission";
+        let concerned = restart.or(waiting_restart);
+        let waited = waiting_restart.map_or(&path, |restart| &restart.path);
+        let lost = LostNodes::find(
+            &run,
+            waited,
+            (subject.start, subject.end),
+            concerned.map(|restart| (restart.cause.node, restart.start)),
+        );
+        let mut silent = silent_nodes(&run, &witness, (waited, concerned), blocked.is_some());
+        if is_admission || waited.steps.iter().any(|step| is_of_kueue(WaitKind::from_step(step))) {
+            lost.add_lost_to(&mut silent);
+        }
+        let cordoned = lost.cordoned();
         let idle_domains = IdleDomains::find(&run, &path, &witness);
         let facts = RunFacts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
-            path: &path,
+            path: waited,
             fired: &witness.fired,
-            in_file: self.loaded.scenario.faults.len().saturating_sub(self.asked.extra_faults),
             silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
+            cordoned: cordoned.as_ref().map(|(names, since)| (&names[..], *since)),
             idle: idle_domains.as_ref(),
             random_cause: restart.and_then(|restart| match restart.cause.kind {
                 CauseKind::Fault { index } => self.random_cause(index),
@@ -509,6 +540,7 @@ impl<'c> WhyCase<'c> {
                 outcome.suspended_since()
             }),
             unplaced: false,
+            only_nodes: is_admission,
             of_manifests: self.asked.of_manifests,
         };
         let is_pod = subject.kind == "pod";
@@ -536,13 +568,14 @@ impl<'c> WhyCase<'c> {
             answer.placement = run.outcome.pending.iter().filter(is_asked).cloned().collect();
         }
         // For a pod that became ready, what-ifs would measure its JobSet instead.
-        // The smallest changes of the queues are tried instead.
-        let is_admission = answer.subject.kind == "admission" || self.asked.at.is_some();
-        if !self.asked.path_only && !is_admission && (!is_pod || answer.blocked.is_some()) {
-            answer.try_out(load, &facts, (target, self.asked))?;
+        let is_tried = !self.asked.path_only && self.asked.at.is_none() && (!is_pod || answer.blocked.is_some());
+        // The smallest changes of the queues are tried elsewhere.
+        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some();
+        if is_tried && (!is_admission || lacks_nodes) {
+            answer.try_out(load, &facts, (&target, self.asked))?;
         }
         let pods = restart.map_or(1, |r| r.pods);
-        answer.bind(&run, &facts, pods);
+        answer.bind(&run, &RunFacts { path: &path, ..facts }, pods);
         Ok(answer)
     }
 }

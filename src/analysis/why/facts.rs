@@ -1,9 +1,10 @@
 //! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
 use super::idle_domains::IdleDomains;
+use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
-use sim_api::spec::{JobSet, ScenarioSpec};
+use sim_api::spec::{JobSet, RandomFaults, ScenarioSpec};
 use sim_base::{JobSetId, SimTime};
 use sim_engine::record::{LedgerResource, TicketWait};
 
@@ -15,10 +16,11 @@ pub struct RunFacts<'a> {
     pub path: &'a CriticalPath,
     /// Index and time of the scripted actions that were executed.
     pub fired: &'a [(u32, SimTime)],
-    /// Number of faults in the scenario file; the following ones are from the command line.
-    pub in_file: usize,
-    /// Names of the unresponsive nodes that the path waits for, and the time since when.
+    /// Names of the lost nodes that the path waits for, and the time since when.
     pub silent: Option<(&'a [String], SimTime)>,
+    /// Names of the cordoned nodes while the path waits for a node, and a time at which all are cordoned and the path
+    /// has begun.
+    pub cordoned: Option<(&'a [String], SimTime)>,
     /// Whole domains that stay free while the path waits for capacity.
     pub idle: Option<&'a IdleDomains>,
     /// Cause of the random fault that led to the restart.
@@ -30,8 +32,16 @@ pub struct RunFacts<'a> {
     pub suspended: Option<SimTime>,
     /// Whether the cluster can never place the JobSet.
     pub unplaced: bool,
+    /// Whether only levers on nodes are tried, because the changes of queues are tried elsewhere.
+    pub only_nodes: bool,
     /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.
     pub of_manifests: bool,
+}
+
+/// Returns whether the Workload of a JobSet waits, which it also does while it lacks nodes.
+pub(super) fn is_of_kueue(wait: WaitKind) -> bool {
+    let of_pods = [TicketWait::PodsReadyTimeout, TicketWait::RequeueBackoff].map(WaitKind::Mechanism);
+    matches!(wait, WaitKind::Admission(Some(cause)) if cause != WaitCause::AdmissionChecks) || of_pods.contains(&wait)
 }
 
 /// A wait below this fraction (one in `SMALL`) of the path is ignored.
@@ -40,6 +50,16 @@ const SMALL: u64 = 200;
 impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
         self.scenario.jobsets.get(self.jobset.ix()).map(|s| &s.jobset)
+    }
+
+    /// Returns the fault processes with the index of their entry in the file.
+    pub fn fault_processes(&self) -> impl Iterator<Item = (u32, &'a RandomFaults)> {
+        self.scenario.process_entries.iter().copied().zip(&self.scenario.fault_processes)
+    }
+
+    /// Returns the path of the nth additional fault: after the entries of the file.
+    pub fn new_fault(&self, nth: usize) -> String {
+        format!("faults.{}", self.scenario.fault_entries() + nth)
     }
 
     /// Returns true if waits of this kind take a significant part of the path.
@@ -64,6 +84,16 @@ impl<'a> RunFacts<'a> {
 
     pub fn waits_for(&self, waited: TicketWait) -> bool {
         self.waits(|what| what == WaitKind::Mechanism(waited))
+    }
+
+    /// Returns true if waits for a node take a significant part of the path: of pods, or of a Workload of Kueue while
+    /// nodes are lost or cordoned.
+    pub fn waits_for_nodes(&self) -> bool {
+        let is_without_nodes = self.silent.is_some() || self.cordoned.is_some();
+        self.waits(|wait| {
+            let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
+            of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)
+        })
     }
 
     pub fn waits_in(&self, resources: &[LedgerResource]) -> bool {

@@ -32,7 +32,7 @@ impl IdleDomains {
     /// Finds them during the longest wait for capacity of a path; `None` if there is no such wait or no free domain.
     pub fn find(run: &RunView<'_>, path: &CriticalPath, witness: &RestartBlocker) -> Option<IdleDomains> {
         let (of_pods, of_nodes) = run.folded.tables.as_ref()?;
-        let waits = |kind: WaitKind| kind == WaitKind::Mechanism(TicketWait::Unschedulable);
+        let waits = |kind: WaitKind| matches!(kind, WaitKind::Mechanism(TicketWait::Unschedulable) | WaitKind::DeadEnd);
         let steps = path.steps.iter().filter(|step| waits(WaitKind::from_step(step)));
         let step = steps.max_by_key(|step| step.duration())?;
         // In the middle of the wait, every Job that can be placed is placed.

@@ -17,13 +17,17 @@ const COMBINED: usize = 3;
 /// Minimum saving, as a fraction (one in `ACTS`) of the longest wait, for a lever to count as acting on that wait.
 const ACTS: u64 = 10;
 
+/// Maximum numbers of further restarts and nodes in the search for the smallest value, beyond the first one.
+const RESTARTS_MAX: u32 = 1000;
+const NODES_MAX: u32 = 63;
+
 /// Number of draws of the placement in which a change is tried.
 const DRAWS: u64 = 10;
 
 type TrialOutcome = (LeverSetting, Result<MeasuredTrial, TrialError>);
 
 fn simulate(
-    load: &ScenarioLoader<'_>, settings: &[LeverSetting], (target, request): (TrialTarget, &WhyRequest),
+    load: &ScenarioLoader<'_>, settings: &[LeverSetting], (target, request): (&TrialTarget, &WhyRequest),
 ) -> Result<Vec<TrialOutcome>, NoAnswer> {
     let tried = trials::simulate_all(load, settings, (target, request.seed), request.threads)?;
     let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
@@ -33,12 +37,13 @@ fn simulate(
 impl WhyExplanation {
     /// Simulates every setting that concerns the case, and combinations of the best ones.
     pub(super) fn try_out(
-        &mut self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, (target, request): (TrialTarget, &WhyRequest),
+        &mut self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, (target, request): (&TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let mut replication = simulate(load, &levers::settings(facts), (target, request))?;
         for (setting, result) in &mut replication {
             with_fewer_nodes(load, (setting, result), (target, request))?;
         }
+        self.find_smallest(load, &mut replication, (target, request))?;
         let resolving = self.unblock(load, &replication, (target, request))?;
         for (setting, result) in replication {
             self.take(setting, result, None);
@@ -55,7 +60,7 @@ impl WhyExplanation {
             let parts_of = self.what_if.iter().filter(|w| setting.contains(&w.setting));
             let most = parts_of.map(|w| w.saves).max().unwrap_or(Duration::ZERO);
             let before = self.subject.total();
-            if let Ok(MeasuredTrial::Took(takes)) = result
+            if let Some(takes) = result.as_ref().ok().and_then(|trial| trial.takes())
                 && counts(Duration(before.0.saturating_sub(takes.0).saturating_sub(most.0)), before)
             {
                 self.take(setting, result, Some(parts));
@@ -73,7 +78,7 @@ impl WhyExplanation {
     /// unchanged inputs only change the draw.
     fn repeat_in_draws(
         &mut self, load: &ScenarioLoader<'_>, resolving: &[(LeverSetting, Duration)],
-        (target, request): (TrialTarget, &WhyRequest),
+        (target, request): (&TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let unchanged: &[OverrideSetter] = &[];
         let (kept, repeated): (Vec<WhatIf>, Vec<WhatIf>) =
@@ -90,10 +95,7 @@ impl WhyExplanation {
         let (before, ended) = (self.subject.total(), self.subject.ended);
         for (w, own) in repeated.into_iter().zip(results) {
             let most = Duration(before.0 - w.saves.0 / 2);
-            let helps = |trial: &&MeasuredTrial| match trial {
-                MeasuredTrial::Took(takes) => !ended || *takes <= most,
-                MeasuredTrial::NeverEnded | MeasuredTrial::Absent => false,
-            };
+            let helps = |trial: &&MeasuredTrial| trial.takes().is_some_and(|takes| !ended || takes <= most);
             let count = |trials: &[MeasuredTrial]| trials.iter().filter(helps).count() as u64;
             let share = DrawShare { with_change: count(&own), unchanged: count(&base), draws: DRAWS };
             if share.with_change > share.unchanged {
@@ -110,11 +112,53 @@ impl WhyExplanation {
         Ok(())
     }
 
+    /// Replaces settings whose value is too small by the smallest value with which the JobSet does not fail or the
+    /// subject is completed, found by doubling and bisection.
+    fn find_smallest(
+        &self, load: &ScenarioLoader<'_>, replication: &mut [TrialOutcome],
+        (target, request): (&TrialTarget, &WhyRequest),
+    ) -> Result<(), NoAnswer> {
+        if self.subject.ended && self.blocked.is_none() {
+            return Ok(());
+        }
+        let survival = TrialTarget::Survival { jobset: target.jobset() };
+        let goal = if self.subject.ended { &survival } else { target };
+        let ends = |(_, result): &TrialOutcome| result.as_ref().is_ok_and(|trial| trial.takes().is_some());
+        let has_spares = replication.iter().any(|trial| trial.0.adds_nodes() && ends(trial));
+        for (setting, result) in replication.iter_mut() {
+            let resolves = |by: u32| -> Result<bool, NoAnswer> {
+                let Some(larger) = setting.larger(by) else { return Ok(false) };
+                Ok(simulate(load, &[larger], (goal, request))?.iter().any(ends))
+            };
+            let most = if setting.adds_nodes() { NODES_MAX } else { RESTARTS_MAX };
+            // The largest value comes first: most subjects that it does not help have another cause.
+            let is_searched = setting.larger(0).is_some() && !(setting.adds_nodes() && has_spares);
+            if !is_searched || resolves(0)? || !resolves(most)? {
+                continue;
+            }
+            let (mut fails, mut helps) = (0, 1);
+            while helps < most && !resolves(helps)? {
+                (fails, helps) = (helps, (helps * 2).min(most));
+            }
+            while helps - fails > 1 {
+                let middle = fails + (helps - fails) / 2;
+                if resolves(middle)? { helps = middle } else { fails = middle }
+            }
+            if let Some(larger) = setting.larger(helps) {
+                for (_, again) in simulate(load, std::slice::from_ref(&larger), (target, request))? {
+                    *result = again;
+                }
+                *setting = larger;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the settings that resolve the blocking condition, and notes the smallest one. If the subject itself was
     /// completed, the settings are simulated again to the end of the run.
     fn unblock(
         &mut self, load: &ScenarioLoader<'_>, replication: &[TrialOutcome],
-        (target, request): (TrialTarget, &WhyRequest),
+        (target, request): (&TrialTarget, &WhyRequest),
     ) -> Result<Vec<(LeverSetting, Duration)>, NoAnswer> {
         let Some(blocked) = &mut self.blocked else {
             return Ok(Vec::new());
@@ -125,13 +169,10 @@ impl WhyExplanation {
         } else {
             let settings: Vec<LeverSetting> = replication.iter().map(|(s, _)| s.clone()).collect();
             let jobset = target.jobset();
-            again = simulate(load, &settings, (TrialTarget::Survival { jobset }, request))?;
+            again = simulate(load, &settings, (&TrialTarget::Survival { jobset }, request))?;
             &again
         };
-        let ends = |(setting, result): &TrialOutcome| match result {
-            Ok(MeasuredTrial::Took(time)) => Some((setting.clone(), *time)),
-            _ => None,
-        };
+        let ends = |(setting, result): &TrialOutcome| Some((setting.clone(), result.as_ref().ok()?.takes()?));
         let resolving: Vec<(LeverSetting, Duration)> = to_the_end.iter().filter_map(ends).collect();
         blocked.change = resolving.first().cloned();
         Ok(resolving)
@@ -162,18 +203,22 @@ impl WhyExplanation {
 
     fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {
         let (before, ended) = (self.subject.total(), self.subject.ended);
+        let takes = result.as_ref().ok().and_then(|trial| trial.takes());
         match result {
-            Ok(MeasuredTrial::Took(takes)) if takes < before || !ended => self.what_if.push(WhatIf {
-                setting,
-                takes,
-                saves: Duration(before.0.saturating_sub(takes.0)),
-                parts_save: parts,
-                draws: None,
-            }),
+            Ok(trial) if takes.is_some_and(|takes| takes < before || !ended) => {
+                let takes = takes.unwrap_or_default();
+                self.what_if.push(WhatIf {
+                    setting,
+                    takes,
+                    saves: Duration(before.0.saturating_sub(takes.0)),
+                    is_removed: trial == MeasuredTrial::Removed,
+                    parts_save: parts,
+                    draws: None,
+                });
+            }
             // A combination that does not help is not reported.
             _ if parts.is_some() => {}
-            Ok(MeasuredTrial::Took(takes)) => self.no_help.push((setting, Some(takes))),
-            Ok(MeasuredTrial::NeverEnded | MeasuredTrial::Absent) => self.no_help.push((setting, None)),
+            Ok(_) => self.no_help.push((setting, takes)),
             Err(why) => self.not_tried.push((setting, first_line(&why.to_string()))),
         }
     }
@@ -218,22 +263,23 @@ impl WhyExplanation {
     }
 }
 
-/// Removes nodes one by one from a setting of the lost nodes if the subject then takes no longer.
+/// Removes nodes one by one from a setting of several nodes if the subject then takes no longer.
 fn with_fewer_nodes(
     load: &ScenarioLoader<'_>, (setting, result): (&mut LeverSetting, &mut Result<MeasuredTrial, TrialError>),
-    (target, request): (TrialTarget, &WhyRequest),
+    (target, request): (&TrialTarget, &WhyRequest),
 ) -> Result<(), NoAnswer> {
-    if !setting.is_of_lost_nodes() {
+    if !setting.is_of_each_node() {
         return Ok(());
     }
     for at in (0..setting.sets.len()).rev() {
         if setting.sets.len() == 1 {
             break;
         }
-        let Ok(MeasuredTrial::Took(takes)) = *result else { break };
+        let Some(takes) = result.as_ref().ok().and_then(|trial| trial.takes()) else { break };
         let fewer = setting.without_node(at);
         for (fewer, again) in simulate(load, std::slice::from_ref(&fewer), (target, request))? {
-            if matches!(again, Ok(MeasuredTrial::Took(now)) if now <= takes) {
+            let now = again.as_ref().ok().and_then(|trial| trial.takes());
+            if now.is_some_and(|now| now <= takes) {
                 (*setting, *result) = (fewer, again);
             }
         }

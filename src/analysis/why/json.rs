@@ -73,6 +73,9 @@ struct JsonWhatIf<'w> {
     set: String,
     saves_s: f64,
     restart_s: f64,
+    /// Whether the restart does not occur.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
     sets: Vec<String>,
     #[serde(rename = "partsSave_s", skip_serializing_if = "Option::is_none")]
     parts_save: Option<f64>,
@@ -150,6 +153,7 @@ impl<'w> WhyJson<'w> {
                     set: set(&w.setting.sets),
                     saves_s: w.saves.seconds(),
                     restart_s: w.takes.seconds(),
+                    removed: w.is_removed,
                     sets: w.setting.sets.iter().map(|(p, v)| format!("{p}={v}")).collect(),
                     parts_save: w.parts_save.map(Duration::seconds),
                     draws: w.draws,

@@ -33,6 +33,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
     TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
     TuningLever { name: "earlier scripted action", settings: edits::move_actions_earlier },
+    TuningLever { name: UNCORDON, settings: edits_cluster::uncordoned_nodes },
     TuningLever { name: "repair of the lost node", settings: |f| edits_cluster::lost_nodes(f, "returnNode") },
     TuningLever { name: "detection time of silent faults", settings: edits_cluster::detection_time },
     TuningLever { name: "repair time of random faults", settings: edits_cluster::repair_time },
@@ -107,11 +108,18 @@ const LEVERS: &[TuningLever] = &[
 
 const SPARE_IN_DOMAIN: &str = "spare node in each domain";
 const SPARES: &str = "spare nodes";
+const UNCORDON: &str = "uncordoning of nodes";
 const CORDON: &str = "cordon of incomplete domains";
 
 /// Levers that state what happens to a lost node. Only one of them can be true.
 const OF_LOST_NODES: [&str; 4] = [
     "earlier scripted action", "repair of the lost node", "deletion of the Node object", "replacement of the lost node",
+];
+
+/// Levers that are tried for a JobSet that waits in Kueue at the end.
+const OF_NODES: [&str; 8] = [
+    OF_LOST_NODES[0], OF_LOST_NODES[1], OF_LOST_NODES[2], OF_LOST_NODES[3], UNCORDON, "take-over time of spares",
+    SPARE_IN_DOMAIN, SPARES,
 ];
 
 /// Returns the family of a lever: its name, or the common one of the levers that exclude each other.
@@ -145,18 +153,24 @@ pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
         };
         sets.into_iter().map(setting).collect::<Vec<_>>()
     };
-    LEVERS.iter().flat_map(of).collect()
+    let is_tried = |lever: &&TuningLever| !facts.only_nodes || OF_NODES.contains(&lever.name);
+    LEVERS.iter().filter(is_tried).flat_map(of).collect()
 }
 
 impl LeverSetting {
     /// Returns whether the setting names nodes, domains or times of one placement, so that it means nothing in another.
     pub fn is_of_placement(&self) -> bool {
-        self.families.iter().any(|family| [OF_LOST_NODES[0], CORDON].contains(family))
+        self.families.iter().any(|family| [OF_LOST_NODES[0], CORDON, UNCORDON].contains(family))
     }
 
-    /// Returns whether the setting is an action for each lost node.
-    pub fn is_of_lost_nodes(&self) -> bool {
-        OF_LOST_NODES[1..].contains(&self.lever.as_str())
+    /// Returns whether the setting is an action for each of several nodes.
+    pub fn is_of_each_node(&self) -> bool {
+        OF_LOST_NODES[1..].contains(&self.lever.as_str()) || self.lever == UNCORDON
+    }
+
+    /// Returns the setting with a value that is larger by a number; `None` if no value is searched for.
+    pub fn larger(&self, by: u32) -> Option<LeverSetting> {
+        Some(LeverSetting { sets: edits::larger(&self.sets, by)?, ..self.clone() })
     }
 
     /// Returns whether the setting adds nodes to a pool.

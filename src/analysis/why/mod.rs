@@ -13,7 +13,9 @@ pub mod idle_domains;
 mod improve;
 pub mod json;
 pub mod levers;
+mod lost_nodes;
 pub mod no_answer;
+pub mod same_restart;
 pub mod trials;
 
 pub use blocked::BlockedJobSet;

@@ -2,20 +2,23 @@
 
 use super::levers::LeverSetting;
 use super::no_answer::TrialError;
+use super::same_restart::{ExplainedRestart, FoundRestart, RestartOfRun, RestartOrigin, origins};
 use super::{OverrideSetter, ScenarioLoader};
 use crate::experiment::parallel::in_parallel_with;
 use crate::experiment::{NoRuns, StopFlag};
 use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
-use sim_base::{Duration, JobSetId};
+use sim_api::spec::ScenarioSpec;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
 use sim_reliability::faults;
+use std::sync::Arc;
 
 /// The quantity that is measured in each run.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialTarget {
-    /// Duration of the nth restart of a JobSet, counted from 0, from the fault until all pods are ready.
-    Restart { jobset: JobSetId, nth: usize },
+    /// Duration of the explained restart, from the fault until all pods are ready.
+    Restart(Arc<ExplainedRestart>),
     /// Time from the creation of a JobSet until all its pods are ready.
     Start { jobset: JobSetId },
     /// Whether a JobSet neither fails nor is blocked or suspended at the end, and the duration of its last restart, or
@@ -24,11 +27,10 @@ pub enum TrialTarget {
 }
 
 impl TrialTarget {
-    pub fn jobset(self) -> JobSetId {
+    pub fn jobset(&self) -> JobSetId {
         match self {
-            TrialTarget::Restart { jobset, .. } | TrialTarget::Start { jobset } | TrialTarget::Survival { jobset } => {
-                jobset
-            }
+            TrialTarget::Restart(restart) => restart.jobset,
+            TrialTarget::Start { jobset } | TrialTarget::Survival { jobset } => *jobset,
         }
     }
 }
@@ -40,8 +42,21 @@ pub enum MeasuredTrial {
     Took(Duration),
     /// The subject began, but was not completed.
     NeverEnded,
-    /// The subject did not occur.
+    /// The explained restart did not occur: its JobSet stayed ready, although the fault took place, or had completed.
+    Removed,
+    /// The subject did not occur, which proves nothing.
     Absent,
+}
+
+impl MeasuredTrial {
+    /// Returns the duration of a subject that was completed or removed.
+    pub fn takes(self) -> Option<Duration> {
+        match self {
+            MeasuredTrial::Took(takes) => Some(takes),
+            MeasuredTrial::Removed => Some(Duration::ZERO),
+            MeasuredTrial::NeverEnded | MeasuredTrial::Absent => None,
+        }
+    }
 }
 
 /// A setting with its result, or the reason why it could not be simulated.
@@ -52,7 +67,8 @@ pub struct TriedChange<'s> {
 
 /// Simulates all settings on a number of threads (0: one per core). Results are in the order of the settings.
 pub fn simulate_all<'s>(
-    load: &ScenarioLoader<'_>, settings: &'s [LeverSetting], (target, seed): (TrialTarget, Option<u64>), threads: usize,
+    load: &ScenarioLoader<'_>, settings: &'s [LeverSetting], (target, seed): (&TrialTarget, Option<u64>),
+    threads: usize,
 ) -> Result<Vec<TriedChange<'s>>, NoRuns> {
     let one = |(): &mut (), i: u64| {
         let setting = &settings[i as usize];
@@ -66,7 +82,7 @@ pub fn simulate_all<'s>(
 /// Simulates each setting in several draws of all random numbers but those of faults. Settings that cannot be simulated
 /// have no results.
 pub fn simulate_draws(
-    load: &ScenarioLoader<'_>, settings: &[&[OverrideSetter]], (target, seed): (TrialTarget, Option<u64>),
+    load: &ScenarioLoader<'_>, settings: &[&[OverrideSetter]], (target, seed): (&TrialTarget, Option<u64>),
     (draws, threads): (u64, usize),
 ) -> Result<Vec<Vec<MeasuredTrial>>, NoRuns> {
     let one = |(): &mut (), i: u64| {
@@ -77,7 +93,7 @@ pub fn simulate_draws(
 
 /// Simulates the inputs with these overrides.
 pub fn simulate_one(
-    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (TrialTarget, Option<u64>),
+    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (&TrialTarget, Option<u64>),
 ) -> Result<MeasuredTrial, TrialError> {
     let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
     let seed = seed.unwrap_or(loaded.scenario.seed);
@@ -87,7 +103,7 @@ pub fn simulate_one(
 }
 
 fn simulate_in_draws(
-    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (TrialTarget, Option<u64>), draws: u64,
+    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (&TrialTarget, Option<u64>), draws: u64,
 ) -> Result<Vec<MeasuredTrial>, TrialError> {
     let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
     let seed = seed.unwrap_or(loaded.scenario.seed);
@@ -98,60 +114,120 @@ fn simulate_in_draws(
 
 /// Runs a scenario and measures the subject.
 pub(super) fn measure(
-    simulation: &mut SimulationInput, target: TrialTarget, (seed, draw): (u64, u64),
+    simulation: &mut SimulationInput, target: &TrialTarget, (seed, draw): (u64, u64),
 ) -> MeasuredTrial {
     let mut sink = SoughtChange {
         fold: RestartFold::new(simulation.scenario()).without_paths(),
         witness: RestartBlocker::default(),
         target,
+        origins: origins(simulation.scenario()),
+        was_ready: false,
+        fault_occurred: false,
+        seen: 0,
         found: false,
     };
     let outcome = simulation.run(seed, draw, &mut sink);
-    let SoughtChange { fold, witness, .. } = sink;
+    let SoughtChange { fold, witness, origins, was_ready, fault_occurred, .. } = sink;
     let restarts = fold.finish(&outcome, simulation.names());
     let jobset = target.jobset();
     let mut own = restarts.iter().filter(|r| r.jobset == jobset);
-    let of = |restart: Option<&crate::metrics::RestartMetrics>| match restart {
-        Some(r) if r.ending == RestartOutcome::Ready => MeasuredTrial::Took(r.total()),
-        Some(_) => MeasuredTrial::NeverEnded,
-        None => MeasuredTrial::Absent,
-    };
+    let state = outcome.jobsets.get(jobset.ix());
     match target {
-        TrialTarget::Restart { nth, .. } => of(own.nth(nth)),
+        TrialTarget::Restart(explained) => {
+            let own: Vec<RestartOfRun> =
+                own.map(|restart| RestartOfRun::new(restart, &origins, simulation.names())).collect();
+            let is_over = || {
+                let completed = state?.conditions.iter().find(|c| c.kind == "Completed" && c.status)?;
+                Some(completed.last_transition <= explained.explained().start)
+            };
+            match explained.find(&own) {
+                FoundRestart::Same(restart) => length_from(restart.start, std::iter::once(restart)),
+                FoundRestart::Instead(others) if !others.is_empty() => {
+                    length_from(explained.explained().start, others.into_iter())
+                }
+                FoundRestart::Instead(_) if is_over() == Some(true) => MeasuredTrial::Removed,
+                FoundRestart::Instead(_) if was_ready && fault_occurred => MeasuredTrial::Removed,
+                FoundRestart::Instead(_) => MeasuredTrial::Absent,
+            }
+        }
         TrialTarget::Start { .. } => match witness.start(jobset).duration() {
             Some(takes) => MeasuredTrial::Took(takes),
             None => MeasuredTrial::NeverEnded,
         },
         TrialTarget::Survival { .. } => {
-            let state = outcome.jobsets.get(jobset.ix());
             let name = simulation.names().jobset(jobset);
             match state.map(|o| o.terminal_state) {
                 Some("Failed") => MeasuredTrial::NeverEnded,
                 _ if outcome.blocked_reason(name).is_some() => MeasuredTrial::NeverEnded,
                 _ if state.is_some_and(|o| o.suspended_since().is_some()) => MeasuredTrial::NeverEnded,
                 _ => match (own.next_back(), witness.start(jobset).duration()) {
+                    (Some(last), _) if last.ending == RestartOutcome::Ready => MeasuredTrial::Took(last.total()),
+                    (Some(_), _) => MeasuredTrial::NeverEnded,
                     (None, Some(takes)) => MeasuredTrial::Took(takes),
-                    (last, _) => of(last),
+                    (None, None) => MeasuredTrial::Absent,
                 },
             }
         }
     }
 }
 
+/// Returns the sum of the durations of restarts from a time on.
+fn length_from<'r>(from: SimTime, restarts: impl Iterator<Item = &'r RestartOfRun>) -> MeasuredTrial {
+    let mut sum = Duration::ZERO;
+    for restart in restarts {
+        if restart.ending != RestartOutcome::Ready {
+            return MeasuredTrial::NeverEnded;
+        }
+        sum = sum + restart.end.since(restart.start.max(from));
+    }
+    MeasuredTrial::Took(sum)
+}
+
 /// Number of events between two checks for the end of the subject. Frequent checks cost time.
 const BETWEEN_LOOKS: u64 = 256;
 
 /// Sink that detects restarts and stops the run when the subject has ended.
-struct SoughtChange {
+struct SoughtChange<'t> {
     fold: RestartFold,
     witness: RestartBlocker,
-    target: TrialTarget,
+    target: &'t TrialTarget,
+    /// Origin of each fault of the scenario.
+    origins: Vec<RestartOrigin>,
+    /// Whether the JobSet was ready when the explained restart began.
+    was_ready: bool,
+    /// Whether the fault of the explained restart occurred; true if it is not a fault.
+    fault_occurred: bool,
+    /// Number of ended restarts that were compared with the explained one.
+    seen: usize,
     found: bool,
 }
 
-impl RecordSink for SoughtChange {
+impl SoughtChange<'_> {
+    /// Handles what decides about a restart that does not occur.
+    fn note_absence(&mut self, explained: &ExplainedRestart, record: &SimulationRecord) {
+        let own = explained.explained();
+        self.fault_occurred |= matches!(own.origin, RestartOrigin::Event { .. });
+        match record.body {
+            // A restart begins at the earliest when every pod is ready.
+            Body::AllReady { jobset, ready } if jobset == explained.jobset => {
+                if record.at < own.start || ready && record.at == own.start {
+                    self.was_ready = ready;
+                }
+            }
+            Body::Fault { index, .. } => {
+                self.fault_occurred |= self.origins.get(index as usize) == Some(&own.origin);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl RecordSink for SoughtChange<'_> {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.fold.record(record, names);
+        if let TrialTarget::Restart(explained) = self.target {
+            self.note_absence(explained, record);
+        }
         let Body::AllReady { ready: true, .. } = record.body else {
             if matches!(record.body, Body::JobSetCreated { .. }) {
                 self.witness.record(record, names);
@@ -160,8 +236,15 @@ impl RecordSink for SoughtChange {
         };
         self.witness.record(record, names);
         self.found = match self.target {
-            TrialTarget::Restart { jobset, nth } => self.fold.ended(jobset) > nth,
-            TrialTarget::Start { jobset } => self.witness.start(jobset).ready.is_some(),
+            TrialTarget::Restart(explained) => {
+                let mut is_found = self.found;
+                for restart in self.fold.ended(explained.jobset).skip(self.seen) {
+                    self.seen += 1;
+                    is_found |= explained.is_certainly(&RestartOfRun::new(restart, &self.origins, names));
+                }
+                is_found
+            }
+            TrialTarget::Start { jobset } => self.witness.start(*jobset).ready.is_some(),
             TrialTarget::Survival { .. } => false,
         };
     }
@@ -173,4 +256,16 @@ impl RecordSink for SoughtChange {
     fn should_stop(&mut self, _: u64) -> bool {
         self.found
     }
+}
+
+/// Returns the explained restart with the others of its JobSet in the run of a scenario with drawn faults.
+pub(super) fn explained_restart(
+    (scenario, names): (&ScenarioSpec, &RecordNames), all: &[crate::metrics::RestartMetrics], at: usize,
+) -> TrialTarget {
+    let (jobset, origins) = (all[at].jobset, origins(scenario));
+    let own = all.iter().enumerate().filter(|(_, restart)| restart.jobset == jobset);
+    let (indices, own): (Vec<usize>, Vec<RestartOfRun>) =
+        own.map(|(index, restart)| (index, RestartOfRun::new(restart, &origins, names))).unzip();
+    let at = indices.iter().position(|index| *index == at).unwrap_or(0);
+    TrialTarget::Restart(Arc::new(ExplainedRestart { jobset, all: own, at }))
 }

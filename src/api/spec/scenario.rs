@@ -42,6 +42,9 @@ pub struct ScenarioSpec {
     /// Random fault processes. `sim_reliability` converts them to scripted faults before a run, because the engine
     /// executes scripts only.
     pub fault_processes: Vec<RandomFaults>,
+    /// Index of the entry of each fault process in `faultProcesses` of the scenario file. A preset, or a trace with
+    /// several kinds of faults, gives several processes.
+    pub process_entries: Vec<u32>,
     /// Node repair for fault processes that do not specify when the node returns.
     pub node_repair: Option<NodeRepair>,
     /// Spare nodes that replace lost nodes.
@@ -207,6 +210,9 @@ pub struct ScriptedFault {
     pub action: FaultAction,
     /// Cause of the fault process from which the fault was drawn. `None` if a user wrote it.
     pub random_cause: Option<Arc<str>>,
+    /// Index of its entry in `faults` of the scenario file. An entry with a label gives one fault for each node.
+    /// `None` if it has no entry.
+    pub entry: Option<u32>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -336,6 +342,18 @@ impl StopWhen {
 }
 
 impl ScenarioSpec {
+    /// Returns the number of entries of `faults` in the scenario file.
+    pub fn fault_entries(&self) -> usize {
+        self.faults.iter().filter_map(|fault| fault.entry).max().map_or(0, |last| last as usize + 1)
+    }
+
+    /// Returns the number of a fault in messages: the index of its entry in the file. Faults without an entry follow
+    /// the entries.
+    pub fn fault_number(&self, index: u32) -> u32 {
+        let entry = |at: u32| Some(self.faults.get(at as usize)?.entry? + (index - at));
+        (0..=index).rev().find_map(entry).unwrap_or(index)
+    }
+
     /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
     pub fn contradictions(&self) -> Vec<String> {
         let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));

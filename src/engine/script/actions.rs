@@ -39,7 +39,7 @@ impl ScriptRunner {
                     if fault.random_cause.is_some() {
                         return;
                     }
-                    let text = format!("fault {index}: no such node at {}", ctx.now);
+                    let text = format!("{}: no such node at {}", fault_name(ctx, index), ctx.now);
                     return ctx.progress.warnings.push(text);
                 };
                 let Some(action) = self.holds.effective_action(ctx, index, node) else {
@@ -85,7 +85,7 @@ impl ScriptRunner {
             if drawn {
                 return;
             }
-            let text = format!("fault {index}: pod {name} did not exist at {}", ctx.now);
+            let text = format!("{}: pod {name} did not exist at {}", fault_name(ctx, index), ctx.now);
             return ctx.progress.warnings.push(text);
         };
         let node = ctx.store.pods.node[pod.ix()];
@@ -100,7 +100,8 @@ impl ScriptRunner {
         };
         if let Some(verb) = graceful.filter(|_| !drawn && ctx.store.pods.has(pod, flag::DELETING)) {
             let text = format!(
-                "fault {index}: pod {name} at {}: {verb} had no effect, because it was already being deleted",
+                "{}: pod {name} at {}: {verb} had no effect, because it was already being deleted",
+                fault_name(ctx, index),
                 ctx.now
             );
             ctx.progress.warnings.push(text);
@@ -108,8 +109,8 @@ impl ScriptRunner {
         match action {
             FaultAction::ContainerExit { exit_code, .. } => {
                 if !kubelets.end_process(ctx, pod, *exit_code) {
-                    let at = ctx.now;
-                    let text = format!("fault {index}: no container of {name} was running at {at}");
+                    let (fault, at) = (fault_name(ctx, index), ctx.now);
+                    let text = format!("{fault}: no container of {name} was running at {at}");
                     ctx.progress.warnings.push(text);
                 }
             }
@@ -143,7 +144,8 @@ impl ScriptRunner {
                     SilentTarget::Node(_) => "its node did not exist",
                     SilentTarget::Pod(_) => "its pod was not running",
                 };
-                let text = format!("fault {index} at {}: it had no effect, because {target}", ctx.now);
+                let (fault, at) = (fault_name(ctx, index), ctx.now);
+                let text = format!("{fault} at {at}: it had no effect, because {target}");
                 ctx.progress.warnings.push(text);
             }
             return;
@@ -244,9 +246,15 @@ fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut Kubele
     kubelets.new_machine(ctx, node);
 }
 
+/// Returns the name of a fault in warnings, by its entry in the scenario file.
+fn fault_name(ctx: &EngineContext<'_>, index: u32) -> String {
+    format!("fault {}", ctx.scenario.fault_number(index))
+}
+
 /// Warns of an action on a JobSet that changes nothing.
 fn warn_of_jobset(ctx: &mut EngineContext<'_>, (index, name): (u32, &str), action: &str, reason: &str) {
-    let text = format!("fault {index}: JobSet {name} at {}: {action} had no effect, because {reason}", ctx.now);
+    let (fault, at) = (fault_name(ctx, index), ctx.now);
+    let text = format!("{fault}: JobSet {name} at {at}: {action} had no effect, because {reason}");
     ctx.progress.warnings.push(text);
 }
 
@@ -267,7 +275,8 @@ fn warn_without_effect(
         _ if needs_object && !row.exists => {
             let verb = action_verb(action);
             let text = format!(
-                "fault {index}: node {} at {}: {verb} had no effect, because the Node did not exist",
+                "{}: node {} at {}: {verb} had no effect, because the Node did not exist",
+                fault_name(ctx, index),
                 ctx.store.names.node(node),
                 ctx.now
             );
@@ -296,7 +305,8 @@ fn warn_without_effect(
         FaultAction::UncordonNode(_) if !row.cordoned => "uncordonNode had no effect, because it was not cordoned",
         _ => return,
     };
-    let text = format!("fault {index}: node {} at {}: {reason}", ctx.store.names.node(node), ctx.now);
+    let (fault, node) = (fault_name(ctx, index), ctx.store.names.node(node));
+    let text = format!("{fault}: node {node} at {}: {reason}", ctx.now);
     ctx.progress.warnings.push(text);
 }
 

@@ -24,7 +24,7 @@ pub fn read(
     let mut aliases: Vec<String> = Vec::new();
     let mut created = Vec::new();
     let mut faults = Vec::new();
-    for node in read::list(scenario, "faults") {
+    for (entry, node) in (0..).zip(read::list(scenario, "faults")) {
         let time = time(node);
         let of_label = of_label(node, inputs, report);
         let actions: Vec<FaultAction> = match of_label {
@@ -32,7 +32,7 @@ pub fn read(
             None => action(node, inputs, (&mut aliases, &mut created), report).into_iter().collect(),
         };
         if let Some((at, place)) = time {
-            let one = |action| ScriptedFault { at, action, random_cause: None };
+            let one = |action| ScriptedFault { at, action, random_cause: None, entry: Some(entry) };
             faults.extend(actions.into_iter().map(|action| (one(action), place)));
         }
     }

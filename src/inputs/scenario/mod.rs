@@ -341,7 +341,8 @@ fn assemble(
     containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop::read(node, &faults, &jobsets, report);
-    let fault_processes = faults::processes::read(node, (&inputs, traces), stop.at, report);
+    let processes = faults::processes::read(node, (&inputs, traces), stop.at, report);
+    let (fault_processes, process_entries): (Vec<_>, Vec<_>) = processes.into_iter().unzip();
     let node_repair = node_repair::repair(node, &fault_processes, report);
     let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
     let slice_formation = node_repair::slice_formation(node, &topology, report);
@@ -364,6 +365,7 @@ fn assemble(
         training,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         fault_processes,
+        process_entries,
         node_repair,
         node_spares,
         slice_formation,

@@ -46,7 +46,6 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
         jobset: args.jobset.clone(),
         at: args.at,
         seed: input.seed,
-        extra_faults: input.fails.len(),
         threads: args.input.threads(),
         path_only: args.path_only,
         of_manifests: input.scenario.is_none(),

@@ -94,6 +94,7 @@ pub fn replay_scenario(
         faults,
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        process_entries: Vec::new(),
         node_repair: None,
         node_spares: None,
         slice_formation: None,

@@ -324,6 +324,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         faults: Vec::new(),
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        process_entries: Vec::new(),
         node_repair: None,
         node_spares: None,
         slice_formation: None,

@@ -85,7 +85,12 @@ impl FaultModel {
 
     /// Converts the fault to an action of a script at a different time.
     pub(super) fn to_scripted_at(&self, at: FaultTime, fault: &InjectedFault) -> ScriptedFault {
-        ScriptedFault { at, action: self.action(fault), random_cause: Some(Arc::clone(self.cause(fault.cause))) }
+        ScriptedFault {
+            at,
+            action: self.action(fault),
+            random_cause: Some(Arc::clone(self.cause(fault.cause))),
+            entry: None,
+        }
     }
 
     fn action(&self, fault: &InjectedFault) -> FaultAction {

@@ -180,11 +180,11 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     }
     match &blocked.change {
         Some((setting, takes)) => {
-            let text = format!(
-                "Smallest tested change that resolves it: {}; the duration is then {}",
-                setting.lever,
-                seconds(*takes)
-            );
+            let duration = match *takes {
+                Duration::ZERO => "the restart then does not occur".to_owned(),
+                takes => format!("the duration is then {}", seconds(takes)),
+            };
+            let text = format!("Smallest tested change that resolves it: {}; {duration}", setting.lever);
             let set = format!("    --set {}", quoted_setting(setting, quoted));
             entries.push(format!("{}\n{set}", paragraph(&text, 2, style)));
         }
@@ -316,9 +316,10 @@ fn format_what_if((w, saves): (&WhatIf, &str), style: &WaterfallStyle, quoted: &
         let _ = write!(lever, " (in {with_change} of {draws} placements; without it in {unchanged})");
     }
     let room = style.width - 25;
+    let takes = if w.is_removed { "none".to_owned() } else { seconds(w.takes) };
     for (i, line) in format::wrap(&lever, room).iter().enumerate() {
         let _ = match i {
-            0 => writeln!(out, "  {:>10} {:>10}  {line}", saves, seconds(w.takes)),
+            0 => writeln!(out, "  {:>10} {:>10}  {line}", saves, takes),
             _ => writeln!(out, "{:25}{line}", ""),
         };
     }

@@ -92,6 +92,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         at: FaultTime::At(Duration::from_secs(*at)),
         action: action.clone(),
         random_cause: None,
+        entry: None,
     };
     ScenarioSpec {
         kueue: None,
@@ -137,6 +138,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         faults: actions.iter().map(fault).collect(),
         admit_unplaceable: false,
         fault_processes: Vec::new(),
+        process_entries: Vec::new(),
         node_repair: None,
         node_spares: None,
         slice_formation: None,

@@ -84,9 +84,9 @@ impl RestartFold {
         all
     }
 
-    /// Returns the number of restarts of a JobSet that have ended so far.
-    pub fn ended(&self, jobset: JobSetId) -> usize {
-        self.finished.iter().filter(|r| r.jobset == jobset).count()
+    /// Returns the restarts of a JobSet that have ended so far.
+    pub fn ended(&self, jobset: JobSetId) -> impl Iterator<Item = &RestartMetrics> {
+        self.finished.iter().filter(move |r| r.jobset == jobset)
     }
 
     pub(crate) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut RestartMetrics> {

@@ -19,10 +19,10 @@ use std::collections::BTreeSet;
 /// Maximum number of random faults in a run. Each fault is an event and a line of the script.
 const FAULTS_MAX: f64 = 1e6;
 
-/// Reads the fault processes; `stop` is the time limit of the run.
+/// Reads the fault processes, each with the index of its entry; `stop` is the time limit of the run.
 pub fn read(
     scenario: &YamlNode, (inputs, traces): (&CrossInputs, &FaultTraces), stop: Duration, report: &mut DiagnosticReport,
-) -> Vec<RandomFaults> {
+) -> Vec<(RandomFaults, u32)> {
     let written = read::list(scenario, "faultProcesses");
     let around = ProcessContext {
         inputs,
@@ -35,11 +35,17 @@ pub fn read(
     };
     let mut all = Vec::new();
     let mut expected = 0.0;
-    for node in faults::expand(written, (PresetTarget::Scenario, around.preset_scale()), report) {
+    let scale = around.preset_scale();
+    let mut expanded = Vec::new();
+    for (entry, node) in (0..).zip(written) {
+        let own = faults::expand(std::slice::from_ref(node), (PresetTarget::Scenario, scale), report);
+        expanded.extend(own.into_iter().map(|node| (entry, node)));
+    }
+    for (entry, node) in expanded {
         for process in around.processes(&node, stop, report) {
             let entities = around.entities(&process);
             expected += process.expected_faults(entities, stop) * around.reach(&process);
-            all.push(process);
+            all.push((process, entry));
         }
         if expected > FAULTS_MAX {
             let message =

@@ -83,7 +83,7 @@ pub fn add(fails: &[FailFlags], scenario: &mut ScenarioSpec) -> Result<(), Comma
             FailKind::Evict => FaultAction::EvictPod { pod },
         };
         let at = fail.at;
-        scenario.faults.push(ScriptedFault { at, action, random_cause: None });
+        scenario.faults.push(ScriptedFault { at, action, random_cause: None, entry: None });
     }
     Ok(())
 }

@@ -144,6 +144,7 @@ pub fn initial_gates_and_switches(
                 },
             }),
             random_cause: None,
+            entry: None,
         }
     };
     let entries = recording.control_plane.gate_switches.iter();

@@ -46,6 +46,7 @@ pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<Unmodel
                 at: FaultTime::At(Duration::from_millis(action.at_ms)),
                 action: action_of,
                 random_cause: None,
+                entry: None,
             }),
             Err(reason) => reasons.push(reason),
         }
