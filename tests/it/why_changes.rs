@@ -194,8 +194,9 @@ fn levers_use_the_entries_of_the_file_if_a_label_selects_several_nodes() {
 #[test]
 fn messages_and_fault_processes_have_the_number_of_their_entry() {
     let rest = "jobSets: [{manifest: a.yaml}]\nstop: {at: 20m, when: Time}\ntraining: {step: 10s, checkpoint: \
-                {every: 10m}}\nfaults: [{at: 5m, returnNode: {label: rack=r-0}}, {at: 6m, uncordonNode: {node: n-0-0}}]\nfaultProcesses: [{preset: \
-                llama3-405b}, {cause: stall, on: Pod, mtbf: 10000d, does: Hang, detectedAfter: 7m}]\n";
+                {every: 10m}}\nfaults: [{at: 5m, returnNode: {label: rack=r-0}}, {at: 6m, uncordonNode: {node: \
+                n-0-0}}]\nfaultProcesses: [{preset: llama3-405b}, {cause: stall, on: Pod, mtbf: 10000d, does: Hang, \
+                detectedAfter: 7m}]\n";
     let files = vec![("a.yaml", jobset("a", "", (1, 4), MANY, ""))];
     let loaded = inputs("nodesPerIsland: 5", rest, files).load(&[]).unwrap_or_else(|e| panic!("{e}"));
     let scenario = &loaded.scenario;
