@@ -582,7 +582,7 @@ fn changes_are_repeated_in_other_placements_if_the_placement_is_a_draw() {
     let share_of = |name: &str| shares.iter().find(|(lever, _)| *lever == name).map(|(_, share)| *share);
     let repeated = shares.iter().filter_map(|(_, share)| *share);
     assert!(repeated.clone().all(|share| share.with_change > share.unchanged), "{shares:?}");
-    let spare = share_of("spare nodes").flatten().expect("a share");
+    let spare = share_of("spare node in each domain").flatten().expect("a share");
     assert!(spare.with_change == spare.draws && spare.unchanged < spare.draws / 2, "{shares:?}");
     // It names the rack that is broken in this placement.
     assert_eq!(share_of("cordon of incomplete domains"), Some(None), "{shares:?}");

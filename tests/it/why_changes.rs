@@ -125,7 +125,7 @@ fn a_change_that_removes_the_explained_restart_saves_it_whatever_restart_follows
     }
 }
 
-/// A class above that of b keeps b waiting, and preempts nobody.
+/// A class above that of b keeps b waiting, without a preemption.
 #[test]
 fn a_change_names_the_jobset_that_it_keeps_waiting_and_no_preemption_that_does_not_happen() {
     let why = preempted("{manifest: b.yaml, submitAt: 60s}", "containers: [{jobSet: b, runFor: 20m}]\n").explain(None);

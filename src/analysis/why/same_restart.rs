@@ -100,7 +100,7 @@ pub struct ExplainedRestart {
     pub at: usize,
 }
 
-/// What a changed run has in place of the explained restart.
+/// The counterpart of the explained restart in a changed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoundRestart<'r> {
     Same(&'r RestartOfRun),
