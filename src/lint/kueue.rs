@@ -11,6 +11,8 @@ use sim_inputs::kube::inspect::InspectedObject;
 use sim_inputs::schema::definitions::kueue::CONFIGURATION_V1BETA1;
 use sim_inputs::text::node::YamlNode;
 use sim_kueue::workload::jobset::pods;
+use sim_kueue::workload::topology;
+use sim_kueue::workload::topology::annotations::{SLICE_CONSTRAINTS, SLICE_SIZE};
 
 pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("queue-missing", TrapCheck::JobSet(queue_missing)),
@@ -25,7 +27,6 @@ pub const CHECKS: &[(&str, TrapCheck)] = &[
 
 /// Beginning of the annotations for topologies on pod templates.
 const TOPOLOGY_PREFIX: &str = "kueue.x-k8s.io/podset-";
-const SLICE_SIZE: &str = "kueue.x-k8s.io/podset-slice-size";
 
 /// Annotations that request a placement by topology (`kueue.x-k8s.io/podset-*-topology`).
 const TOPOLOGY_REQUESTS: [&str; 4] = [
@@ -143,13 +144,15 @@ fn topology_misplaced(s: &LintSubject) -> Vec<TrapHit> {
 
 fn slice_remainder(s: &LintSubject) -> Vec<TrapHit> {
     let of_rj = |rj: ReplicatedJobText| {
-        let size: u32 = rj.template().template.annotations.get(SLICE_SIZE)?.parse().ok().filter(|size| *size > 0)?;
+        let annotations = &rj.template().template.annotations;
+        let size = topology::read(annotations).ok()?.slices.first().map(|slice| slice.size).filter(|size| *size > 0)?;
         let count = pods(rj.spec);
         let rest = count % size;
         if rest == 0 || size > count {
             return None;
         }
-        let at = template_annotation_at(&rj, SLICE_SIZE).unwrap_or_else(|| key_at(s, &rj));
+        let key = if annotations.contains_key(SLICE_SIZE) { SLICE_SIZE } else { SLICE_CONSTRAINTS };
+        let at = template_annotation_at(&rj, key).unwrap_or_else(|| key_at(s, &rj));
         Some(hit(at, format!("{count} pods in replicatedJob {:?}, slices of {size}: {rest} pods are left", rj.name())))
     };
     s.rjs().into_iter().filter_map(of_rj).collect()

@@ -429,6 +429,112 @@ fn where_a_leader_chooses_its_domain_the_share_of_placements_that_fit_is_given()
     assert!(changes(&own).contains(&cordon.to_owned()), "{:?}", changes(&own));
 }
 
+/// Two racks of nodes with one GPU, and pods in slices. Kueue places whole slices, so a part of a slice stays gated.
+#[test]
+fn every_pod_gets_a_domain_with_a_printed_number_of_jobs_or_pods_and_numbers_that_leave_a_part_of_a_slice_fail() {
+    let slices = |level: &str, size: u32| {
+        let prefix = "kueue.x-k8s.io/podset-slice";
+        format!("{prefix}-required-topology: {level}, {prefix}-size: \"{size}\"")
+    };
+    let layers = "kueue.x-k8s.io/podset-slice-required-topology-constraints: '[{\"topology\": \"rack\", \"size\": 4}, \
+                  {\"topology\": \"kubernetes.io/hostname\", \"size\": 2}]'"
+        .to_owned();
+    let verdict = |nodes: u32, gpus: u32, jobs: (u32, u32), annotations: &str| {
+        let topology = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {{name: racks}}\npools:\n  - {{name: \
+             'n-{{pool}}-{{node}}', count: 2, nodesPerIsland: {nodes}, labels: {{pool: gpu, rack: 'r{{pool}}'}}, accelerator: \
+             example.com/gpu, allocatable: {{cpu: 8, example.com/gpu: {gpus}}}}}\n"
+        );
+        let topology = read_topology(&source("racks", &topology)).unwrap_or_else(|e| panic!("{e}"));
+        let queues = RACKS.split("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload").next().unwrap_or_default();
+        let queues = queues.replace("nominalQuota: 100", "nominalQuota: 10000");
+        let mine = rack_job("mine", jobs, annotations).replace("example.com/gpu: 4", "example.com/gpu: 1");
+        report(&queues, &mine, Some(topology)).job_sets.remove(0)
+    };
+    let pods = |from: u32, to: u32| format!("lower parallelism and completions of replicatedJob w from {from} to {to}");
+    let replicas = |from: u32, to: u32| format!("lower replicas of replicatedJob w from {from} to {to}");
+    let pending = ("Pending", Some("topology"));
+    let gated = ("Admitted", Some("topology"));
+    for (nodes, gpus, jobs, annotations, expected, change) in [
+        (4, 1, (1, 12), slices("rack", 4), pending, Some(pods(12, 8))),
+        (4, 1, (1, 11), slices("rack", 4), gated, Some(pods(11, 8))),
+        (4, 1, (1, 8), slices("rack", 4), ("Admitted", None), None),
+        (3, 1, (1, 12), slices("rack", 4), pending, None),
+        (4, 1, (6, 2), slices("rack", 4), pending, Some(replicas(6, 4))),
+        (4, 1, (3, 2), slices("rack", 4), gated, Some(replicas(3, 2))),
+        (6, 1, (5, 3), slices("rack", 6), gated, Some(replicas(5, 4))),
+        (6, 1, (6, 3), slices("rack", 6), pending, Some(replicas(6, 4))),
+        (2, 2, (1, 7), layers.clone(), gated, Some(pods(7, 4))),
+        // More than 64 numbers: bisection among whole slices.
+        (100, 1, (1, 240), slices("rack", 3), pending, Some(pods(240, 198))),
+    ] {
+        let own = verdict(nodes, gpus, jobs, &annotations);
+        let context = format!("{nodes} nodes, {jobs:?}, {annotations}: {own:?}");
+        assert_eq!((own.verdict, own.cause), expected, "{context}");
+        let lower = changes(&own).into_iter().find(|change| change.starts_with("lower"));
+        assert_eq!(lower, change, "{context}");
+        let blocked = own.nodes.iter().flat_map(|nodes| &nodes.blocked).any(|text| text.ends_with("gated"));
+        assert_eq!(blocked, expected == gated, "{context}");
+    }
+}
+
+/// A number that a webhook refuses is no change: the coordinator is the pod of an index.
+#[test]
+fn numbers_that_a_webhook_refuses_are_not_proposed_and_more_completions_than_pods_are_kept() {
+    let mine = |coordinator: &str, completions: u32| {
+        jobset(3, IN_A, "")
+            .replace("spec:\n  replicatedJobs", &format!("spec:\n{coordinator}  replicatedJobs"))
+            .replace("completions: 4", &format!("completions: {completions}"))
+    };
+    let lower = |jobset: &str| changes(&verdict(DUMP, jobset)).into_iter().find(|change| change.starts_with("lower"));
+    let of_job = |index: u32| format!("  coordinator: {{replicatedJob: workers, jobIndex: {index}, podIndex: 0}}\n");
+    for (coordinator, expected) in [
+        (String::new(), Some("lower replicas of replicatedJob workers from 3 to 2".to_owned())),
+        (of_job(1), Some("lower replicas of replicatedJob workers from 3 to 2".to_owned())),
+        (of_job(2), None),
+    ] {
+        assert_eq!(lower(&mine(&coordinator, 4)), expected, "{coordinator}");
+    }
+}
+
+/// Without Kueue, the pods are placed as those of an admitted JobSet are, and the same changes are tried.
+#[test]
+fn a_jobset_without_a_queue_gets_the_share_of_placements_and_the_changes_of_its_nodes() {
+    let topology = |whole: u32, broken: u32| {
+        let pool = |name: &str, count: u32, nodes: u32| {
+            format!(
+                "  - {{name: '{name}-{{node}}', count: {count}, nodesPerIsland: {nodes}, labels: {{rack: '{name}{{pool}}'}}, \
+                 allocatable: {{cpu: 8, example.com/gpu: 4}}}}\n"
+            )
+        };
+        let head = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: racks}\npools:\n";
+        let text = [head.to_owned(), pool("whole", whole, 4), pool("broken", broken, 3)].concat();
+        read_topology(&source("racks", &text)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let label = "labels: {kueue.x-k8s.io/queue-name: lq}";
+    let exclusive = "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
+    for (whole, jobs, annotation, expected, some) in [
+        (2, (2, 4), exclusive, "cordon the other 3 nodes of rack=broken0", true),
+        (
+            1,
+            (2, 4),
+            exclusive,
+            "lower replicas of replicatedJob w from 2 to 1, and cordon the other 3 nodes of rack=broken0",
+            false,
+        ),
+        (2, (1, 12), "labels: {}", "lower parallelism and completions of replicatedJob w from 12 to 11", false),
+    ] {
+        let flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n";
+        let own = report(flavor, &rack_job("mine", jobs, "").replace(label, annotation), Some(topology(whole, 1)));
+        assert!(!own.admitted);
+        let own = &own.job_sets[0];
+        assert_eq!((own.verdict, own.cause), ("Unmanaged", Some("node")), "{own:?}");
+        let nodes = own.nodes.as_ref().expect("nodes were examined");
+        assert_eq!(0 < nodes.fitting_draws && nodes.fitting_draws < nodes.draws, some, "{nodes:?}");
+        assert!(changes(own).contains(&expected.to_owned()), "{:?}", changes(own));
+    }
+}
+
 /// Two racks of two free nodes. Pods without a topology assignment take the resources of their nodes from later
 /// assignments, whether Kueue manages their JobSet or not.
 #[test]

@@ -45,7 +45,7 @@ pub fn scratch(name: &str) -> PathBuf {
 
 const SCENARIO: &str = "scenarios/first-steps.yaml";
 const BLOCKING: &str = "blocking: strategy=BlockingRecreate";
-const SAME: &str = "same: seed=7";
+const SAME: &str = "same: stop.at=2h";
 const WORKERS: &str = "scenarios/manifests/workers.yaml";
 const FAIL: &str = "train-workers-0-1:exit=1";
 

@@ -32,7 +32,7 @@ fn every_metric_of_a_replication_is_among_the_names_known_before_it() {
 #[test]
 fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     let often = "often: training.checkpoint.every=10m";
-    let all = json(&[FLEET, "--variant", often, "--variant", "same: seed=7", "--seeds", "20"]);
+    let all = json(&[FLEET, "--variant", often, "--variant", "same: stop.at=60d", "--seeds", "20"]);
     assert_eq!(all["schema"], "jobset-sim/compare/v1");
     let (baseline, often) = (find_by_name(&all, "baseline"), find_by_name(&all, "often"));
     assert_eq!(often["changes"][0]["path"], "training.checkpoint.every");

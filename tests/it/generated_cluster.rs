@@ -154,7 +154,7 @@ pools:
         assert_eq!(run.status.code(), Some(4), "{}", text(&run));
         text(&run)
     };
-    let one = ["--variant", "same: seed=1"];
+    let one = ["--variant", "same: stop.at=1h"];
     let output = refusal(topology, &one);
     assert!(output.contains("extendedResourceToleration: true"), "{output}");
     let tolerated = topology.replace("pools:\n", "extendedResourceToleration: true\npools:\n");

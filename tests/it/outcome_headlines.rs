@@ -75,6 +75,40 @@ fn failures_are_the_headline_of_comparisons_their_pages_and_charts() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// Of two JobSets, one fails by `maxRestarts`; the headline names it, and the variants in which it fails.
+#[test]
+fn the_headline_of_a_comparison_names_the_jobset_that_fails_or_is_blocked() {
+    let dir = scratch("named-headline");
+    let jobset = |name: &str| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n  failurePolicy: \
+             {{maxRestarts: 0}}\n  replicatedJobs:\n  - name: w\n    template: {{spec: {{parallelism: 2, completions: 2, \
+             backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x}}]}}}}}}}}\n"
+        )
+    };
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: two}\ntopology: small-16\njobSets: \
+                    [{manifest: a.yaml}, {manifest: b.yaml}]\ncontainers: [{runFor: 1h}]\nfaults: [{at: 10m, \
+                    containerExit: {pod: a-w-0-0}}]\nstop: {at: 4h}\n";
+    for (file, text) in [("a.yaml", jobset("a")), ("b.yaml", jobset("b")), ("s.yaml", scenario.to_owned())] {
+        fs::write(dir.join(file), text).unwrap();
+    }
+    let suspended = "faults=[{at: 10m, suspendJobSet: {name: b}}]";
+    for (variant, sentence) in [
+        ("x: stop.at=5h", "JobSet a fails in every replication of every variant. "),
+        ("x: jobSet.a.spec.failurePolicy.maxRestarts=1", "JobSet a fails in 2 of 2 replications of baseline. "),
+        (
+            &format!("x: {suspended}"),
+            "JobSet a fails in 2 of 2 replications of baseline. JobSet b is blocked in 2 of 2 replications of x. ",
+        ),
+    ] {
+        let arguments = ["compare", "s.yaml", "--seeds", "2", "--variant", variant];
+        let output = program(&arguments).current_dir(&dir).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(sentence), "{variant}: {text}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario() {
     let dir = scratch("kinds");
@@ -101,7 +135,7 @@ fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario()
         for command in
             [&["run"][..], &["compare"], &["why"], &["sweep"], &["bench", "ttr"], &["sensitivity"], &["step"]]
         {
-            let more = if command == ["sweep"] { &["--grid", "seed=1,2"][..] } else { &[] };
+            let more = if command == ["sweep"] { &["--grid", "stop.at=1h,2h"][..] } else { &[] };
             let (code, text) = output(&[command, &[file], more].concat());
             assert_eq!(code, Some(2), "{command:?} {file}: {text}");
             assert!(text.contains(expected), "{command:?} {file}: {text}");

@@ -28,7 +28,7 @@ fn long_name() -> String {
 fn overlong_name_only_shifts_its_own_row() {
     let variant = format!("{}: timing.plegPeriod=2s", long_name());
     run(&["compare", SCENARIO, "--variant", &variant, "--seeds", "2", "--quiet"], 0);
-    let axis = format!("metadata.description=a,{}", long_name());
+    let axis = format!("prices.currency=a,{}", long_name());
     for second in [&[][..], &["--grid", "timing.plegPeriod=1s,2s"]] {
         let mut words = vec!["sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis];
         words.extend(second);
@@ -472,8 +472,7 @@ fn restarts_written_by_a_user_are_not_attributed_to_a_job() {
 fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
     let variant = "@x\u{202e}: timing.plegPeriod=2s";
     let compared = ["compare", SCENARIO, "--variant", variant, "--seeds", "2", "--quiet", "--format", "csv"];
-    let swept =
-        ["sweep", SCENARIO, "--grid", "metadata.description==1+1,-x", "--seeds", "2", "--quiet", "--format", "csv"];
+    let swept = ["sweep", SCENARIO, "--grid", "prices.currency==1+1,-x", "--seeds", "2", "--quiet", "--format", "csv"];
     for (arguments, expected) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
         let output = run(arguments, 0);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -733,10 +732,168 @@ fn one_quantile_counts_unfinished_replications_of_a_fleet_as_the_worst() {
     let n = time["n"].as_u64().unwrap();
     assert!(0 < n && n < 36 && time["p90"].is_null(), "{time}");
     // Its limit comes before the work is done in every replication.
-    let plan = ["plan", "spares", "f.yaml", "--set", "stop.at=9d", "--path", "nodes", "--min", "22", "--max", "24"];
+    let plan = ["plan", "spares", "f.yaml", "--path", "nodes", "--min", "22", "--max", "24"];
     let target = ["--target", "effective_training_ratio.p50 >= 0.5", "--seeds", "10"];
-    let text = of(&[&plan[..], &target].concat(), 0);
-    assert!(text.contains("10 of 10 replications do not complete their work"), "{text}");
+    for (stop, code, sentence) in [
+        (
+            "stop.at=9d",
+            3,
+            "The reason in 10 replications: the time limit stop.at 216h comes before the end of the work.",
+        ),
+        ("stop.at=60d", 0, "nodes = 22 is the smallest value that satisfies"),
+    ] {
+        let text = of(&[&plan[..], &["--set", stop], &target].concat(), code);
+        assert!(text.contains(sentence), "{stop}: {text}");
+    }
+}
+
+/// Targets of inputs without an amount of work are about the time up to the limit.
+#[test]
+fn work_that_the_time_limit_cuts_misses_every_target() {
+    let plan = |fields: &str, target: &str, code: i32| {
+        let scenario = scenario_of(fields);
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        let plan = ["plan", "spares", "s.yaml", "--path", "controlPlane.jobsetManager.burst", "--min", "500", "--max"];
+        let target = ["501", "--seeds", "10", "--target", target];
+        in_directory("cut", &files, &[&plan[..], &target].concat(), code)
+    };
+    let half = "goodput.p50 >= 0.5";
+    let cut = plan("training: {work: 3h, step: 10s, checkpoint: {every: 5m}}\nstop: {at: 2h, when: Time}\n", half, 3);
+    assert!(cut.contains("10 of 10 replications do not complete their work"), "{cut}");
+    plan("training: {work: 1h, step: 10s, checkpoint: {every: 5m}}\nstop: {at: 2h}\n", half, 0);
+    plan("training: {step: 10s, checkpoint: {every: 5m}}\nstop: {at: 2h, when: Time}\n", half, 0);
+    plan("containers: [{runFor: 3h}]\nstop: {at: 2h}\n", "restarts.p50 <= 5", 3);
+    plan("containers: [{runFor: 1h}]\nstop: {at: 2h}\n", "restarts.p50 <= 5", 0);
+}
+
+#[test]
+fn work_that_cannot_end_before_the_time_limit_is_a_contradiction() {
+    let warned = |file: &str, text: &str| {
+        let dir = scratch("limit-of-work");
+        [(file, text), ("plain.yaml", PLAIN)].iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+        let output = program(&["run", file, "--seeds", "2"]).current_dir(&dir).output().unwrap();
+        fs::remove_dir_all(dir).unwrap();
+        let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        text.split_whitespace().collect::<Vec<_>>().join(" ").contains("comes before the work can be done")
+    };
+    let training = |checkpoint: &str, stop: &str| {
+        scenario_of(&format!("training: {{work: 1h, step: 10s{checkpoint}}}\nstop: {{at: {stop}}}\n"))
+    };
+    // Three checkpoints come before the end of the work, and block the job for 3 min.
+    let (none, checkpoint) = (", checkpoint: {every: 15m}", ", checkpoint: {every: 15m, blocking: 1m}");
+    for (checkpoint, stop, expected) in [
+        (none, "59m", true),
+        (none, "60m", true),
+        (none, "61m", false),
+        (checkpoint, "62m", true),
+        (checkpoint, "63m", true),
+        (checkpoint, "64m", false),
+    ] {
+        assert_eq!(warned("s.yaml", &training(checkpoint, stop)), expected, "pods: {checkpoint} {stop}");
+    }
+    let fleet = |checkpoint: &str, stop: &str| {
+        format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Fleet\nmetadata: {{name: f}}\nnodes: 4\njob: {{nodes: 4, recovery: \
+             1m}}\ntraining: {{work: 1h{checkpoint}}}\nfaults: [{{cause: x, mtbf: 9000d, ages: Always}}]\nrepair: {{stages: \
+             [{{name: r, takes: 1h}}]}}\nstop: {{at: {stop}}}\n"
+        )
+    };
+    // The job of a Fleet starts at once.
+    for (checkpoint, stop, expected) in
+        [("", "59m", true), ("", "60m", false), (checkpoint, "62m", true), (checkpoint, "63m", false)]
+    {
+        assert_eq!(warned("f.yaml", &fleet(checkpoint, stop)), expected, "fleet: {checkpoint} {stop}");
+    }
+}
+
+#[test]
+fn a_failed_baseline_of_a_sensitivity_is_named_and_one_number_has_no_interval() {
+    let scenario = scenario_of(
+        "training: {work: 40h, step: 10s, checkpoint: {every: 5m}}\nfaultProcesses: [{cause: sw, on: Pod, mtbf: 40d, \
+         exitCode: 1}]\nstop: {at: 3d}\n",
+    );
+    let of = |arguments: &[&str], max: u32| {
+        let set = format!("spec.failurePolicy.maxRestarts={max}");
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+        in_directory("baseline", &files, &[arguments, &["--seeds", "3", "--set", &set]].concat(), 0)
+    };
+    let count = |text: &str, outcome: &str| -> usize {
+        let before = text.split(&format!(" {outcome}")).next().unwrap_or_default();
+        before.rsplit([' ', '(']).next().and_then(|n| n.parse().ok()).unwrap_or(0)
+    };
+    let mut seen = Vec::new();
+    for max in [0, 1, 2, 3, 4, 5, 6, 100] {
+        let run = of(&["run", "s.yaml"], max);
+        let completed = count(&run, "completed");
+        let ranges = of(&["sensitivity", "s.yaml", "--metric", "goodput", "--input", "training.step=5s..20s"], max);
+        let excluded = format!("With unchanged inputs, {} of 3 replications have no completed work", 3 - completed);
+        assert_eq!(ranges.contains(&excluded), completed < 3, "maxRestarts {max}: {run} {ranges}");
+        assert_eq!(ranges.contains("in one replication, no interval)"), completed == 1, "maxRestarts {max}: {ranges}");
+        assert_eq!(ranges.contains("95 % interval 0."), completed > 1, "maxRestarts {max}: {ranges}");
+        seen.push(completed);
+    }
+    assert!([1, 2, 3].iter().all(|n| seen.contains(n)), "{seen:?}");
+}
+
+/// A leader waits for capacity to the end of the run: its name is a sentence of kube-scheduler with a period.
+#[test]
+fn a_message_of_kube_scheduler_is_written_into_sentences_without_its_period() {
+    let scenario = scenario_of(
+        "faults: [{at: 10m, crashNode: {ofPod: train-slices-0-1, alias: x}}, {at: 15m, deleteNode: {alias: x}}]\nstop: {at: 2h, when: Time}\n",
+    );
+    let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
+    for (arguments, expected) in [
+        (&["run", "s.yaml"][..], "Longest part: pod train-slices-"),
+        (&["why", "s.yaml"], "Longest wait: pod train-slices-"),
+        (&["report", "s.yaml", "--md", "r.md"], ""),
+    ] {
+        let text = in_directory("period", &files, arguments, 0);
+        assert!(text.contains(expected) && !text.contains(".,"), "{arguments:?}: {text}");
+    }
+    let dir = scratch("period-report");
+    files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+    assert!(program(&["report", "s.yaml", "--md", "r.md"]).current_dir(&dir).output().unwrap().status.success());
+    let page = fs::read_to_string(dir.join("r.md")).unwrap();
+    fs::remove_dir_all(dir).unwrap();
+    let label = page.lines().find(|line| line.contains("share of it")).unwrap();
+    assert!(
+        label.contains("share of it in which pod train-slices-") && label.contains("cannot be scheduled |"),
+        "{label}"
+    );
+}
+
+#[test]
+fn fields_without_effect_in_a_variant_are_refused_by_name() {
+    let scenario = scenario_of("parameters: {s: 1}\nseed: ${s}\nstop: {at: 1h}\n");
+    let refused = |arguments: &[&str], expected: &str| {
+        let dir = scratch("no-effect");
+        for (file, text) in [("s.yaml", &*scenario), ("plain.yaml", PLAIN)] {
+            fs::write(dir.join(file), text).unwrap();
+        }
+        let output = program(arguments).current_dir(&dir).output().unwrap();
+        fs::remove_dir_all(dir).unwrap();
+        let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(expected) && !text.contains("note: containers"), "{arguments:?}: {text}");
+    };
+    let (none, seeds) = ("has no effect: all variants", ["--seeds", "2"]);
+    for (command, expected) in [
+        (&["compare", "s.yaml", "--variant", "a: seed=3"][..], "seed=3 has no effect: all variants"),
+        (&["compare", "s.yaml", "--variant", "a: parameters.s=3"], "parameters.s=3 changes the seed: all variants"),
+        (
+            &["compare", "s.yaml", "--variant", "a: experiment.replications=3"],
+            "experiment.replications=3 has no effect",
+        ),
+        (&["compare", "s.yaml", "--variant", "a: metadata.name=x"], "metadata.name=x has no effect"),
+        (&["compare", "-f", "plain.yaml", "--variant", "a: seed=3"], none),
+        (&["sweep", "s.yaml", "--grid", "seed=1,2"], none),
+        (&["plan", "spares", "s.yaml", "--path", "seed", "--target", "goodput.p10 >= 0.5"], none),
+        (&["sensitivity", "s.yaml", "--input", "seed=1..2"], none),
+    ] {
+        refused(&[command, &seeds].concat(), expected);
+    }
 }
 
 #[test]

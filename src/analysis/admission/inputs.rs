@@ -1,6 +1,8 @@
 //! Changes of the inputs: objects of Kueue, JobSets, existing Workloads and nodes.
 
 use serde_json::{Value, json};
+use sim_api::admission::AdmissionGates;
+use sim_api::admission::webhooks::validate_create;
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
 use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{
@@ -9,6 +11,7 @@ use sim_api::spec::{
 use sim_kueue::tas::{LevelRequest, TasNode};
 use sim_kueue::verdict::{NEW_CLASS, QueueChange};
 use sim_kueue::workload::topology::annotations;
+use sim_kueue::workload::webhook::refusal;
 use std::collections::BTreeMap;
 
 /// Taint of a cordoned node.
@@ -16,8 +19,11 @@ const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 /// Prefix of the taints of nodes that are cordoned or not ready.
 const CONDITION_TAINTS: &str = "node.kubernetes.io/";
 
+/// No change uses a field that needs a gate.
+const ALL_GATES: AdmissionGates = AdmissionGates { in_place_restart: true, restart_job: true, elastic_job_set: true };
+
 /// Applies a change for a JobSet to the inputs. Ends of Workloads have no effect. Returns false if the JobSet cannot be
-/// edited.
+/// edited, or if a webhook refuses the result.
 pub(crate) fn apply(
     change: &QueueChange, scenario: &mut ScenarioSpec, objects: &mut KueueObjects, jobset: usize,
 ) -> bool {
@@ -40,11 +46,11 @@ pub(crate) fn apply(
             });
             true
         }
-        _ => edit_jobset(change, scenario, jobset),
+        _ => edit_jobset(change, (scenario, objects), jobset),
     }
 }
 
-fn edit_jobset(change: &QueueChange, scenario: &mut ScenarioSpec, jobset: usize) -> bool {
+fn edit_jobset(change: &QueueChange, (scenario, objects): (&mut ScenarioSpec, &KueueObjects), jobset: usize) -> bool {
     let decode = scenario.decoders.jobset;
     let Some(submitted) = scenario.jobsets.get_mut(jobset) else { return false };
     let Some(stored) = &submitted.jobset.object else { return false };
@@ -53,6 +59,11 @@ fn edit_jobset(change: &QueueChange, scenario: &mut ScenarioSpec, jobset: usize)
         return true;
     }
     let Ok(decoded) = decode(&object) else { return false };
+    let has_queues = !(objects.cluster_queues.is_empty() && objects.local_queues.is_empty());
+    let is_denied = |object: &Value| validate_create(object, ALL_GATES, &[]).is_err();
+    if has_queues && refusal(&decoded, objects).is_some() || is_denied(&object) && !is_denied(stored) {
+        return false;
+    }
     submitted.jobset = decoded;
     true
 }
@@ -61,10 +72,11 @@ fn edit_jobset(change: &QueueChange, scenario: &mut ScenarioSpec, jobset: usize)
 fn edit_object(change: &QueueChange, object: &mut Value) -> bool {
     match change {
         QueueChange::Replicas { pod_set, to, .. } => edit_job(object, pod_set, |job| job["replicas"] = json!(to)),
-        QueueChange::Pods { pod_set, to, .. } => edit_job(object, pod_set, |job| {
+        QueueChange::Pods { pod_set, from, to } => edit_job(object, pod_set, |job| {
             let spec = &mut job["template"]["spec"];
             spec["parallelism"] = json!(to);
-            if !spec["completions"].is_null() {
+            // A Job with more completions than pods at a time keeps its work.
+            if spec["completions"].as_u64().is_some_and(|completions| completions <= u64::from(*from)) {
                 spec["completions"] = json!(to);
             }
         }),

@@ -18,7 +18,7 @@ use sim_engine::{CannotRun, SimulationInput, describe_workload_error, reduce_kue
 use sim_kueue::tas::TasNode;
 use sim_kueue::verdict::{
     Additions, AdmissionVerdict, ChangeResult, ChangeTrials, PreemptedWorkload, QueueChange, QueueState, Remedy,
-    VerdictKind, node_changes, settle, smallest_changes, submit,
+    VerdictKind, node_changes, settle, smallest_changes, submit, whole_slices,
 };
 use sim_kueue::workload::conditions::whole_seconds;
 use sim_kueue::workload::jobset::{PriorityClasses, adopted, workload};
@@ -257,7 +257,8 @@ impl<'a> ChangeSearch<'a> {
         let Some(FailedAttempt { state, key, .. }) = &self.submissions.attempts[self.at] else { return Vec::new() };
         let remedies = match (verdict.verdict, verdict.cause) {
             ("Pending" | "Preempted", _) => smallest_changes(state, *key, additions, self),
-            ("Admitted", Some("node")) => {
+            ("Admitted", Some("topology")) => whole_slices(state, *key, self),
+            ("Admitted" | "Unmanaged", Some("node")) => {
                 let started = self.submissions.started[self.at].as_ref().map(|started| &started.jobset);
                 let jobset = started.unwrap_or(&submitted.jobset).clone();
                 let started = SubmittedJobSet { jobset, ..submitted.clone() };
@@ -320,8 +321,9 @@ impl<'a> ChangeSearch<'a> {
         if own.verdict == "Pending" && own.cause == Some("topology") {
             return Some(TrialResult::LacksTopology);
         }
-        let started = &trial.started.get(self.at)?.as_ref()?.jobset;
-        let is_unplaced = own.verdict == "Admitted" && own.cause == Some("node");
+        let started = trial.started.get(self.at)?.as_ref().map(|started| &started.jobset);
+        let started = started.unwrap_or(&inputs.scenario.jobsets.get(self.at)?.jobset);
+        let is_unplaced = ["Admitted", "Unmanaged"].contains(&own.verdict) && own.cause == Some("node");
         is_unplaced.then(|| TrialResult::Unplaced(placement::partial_domains(started, &inputs.cluster)))
     }
 }
@@ -562,6 +564,9 @@ impl SubmissionTrial<'_> {
         if !objects.manages(jobset) || objects.cluster_queues.is_empty() && objects.local_queues.is_empty() {
             result.verdict = "Unmanaged";
             self.place(result, submitted.clone(), true)?;
+            if !self.is_check && !result.starts() {
+                attempt.before = self.without_queue(jobset);
+            }
             return Ok(attempt);
         }
         if self.is_finished(jobset) {
@@ -613,6 +618,15 @@ impl SubmissionTrial<'_> {
         Ok(attempt)
     }
 
+    /// Returns the state with a Workload for a JobSet that Kueue does not manage. It gives the values of changes.
+    fn without_queue(&self, jobset: &JobSet) -> Option<(QueueState, WorkloadKey)> {
+        let mut state = self.progress.state.clone();
+        let classes = PriorityClasses { of_workloads: &[], of_pods: &[], requires_declared: false };
+        let own = workload(jobset, &classes, whole_seconds(state.now)).ok()?;
+        let key = state.add(Workload { queue: String::new(), ..own });
+        Some((state, key))
+    }
+
     /// Places the pods of an admitted JobSet. Returns the JobSet as Kueue started it.
     fn start(
         &mut self, result: &mut JobSetVerdict, submitted: &SubmittedJobSet, workload: &Workload,
@@ -621,7 +635,10 @@ impl SubmissionTrial<'_> {
         let started = started_jobset(&submitted.jobset, workload, &flavors, &self.inputs.scenario.decoders);
         let sets = placements(workload);
         let own = || SubmittedJobSet { jobset: started.clone(), ..submitted.clone() };
-        if sets.iter().all(|set| !set.domains.is_empty()) {
+        let gated = gated_pods(workload);
+        if !gated.is_empty() {
+            report_gated(result, gated);
+        } else if sets.iter().all(|set| !set.domains.is_empty()) {
             self.check_assignment(result, own(), workload)?;
             for (node, amounts) in sim_engine::kueue_placed_requests(workload) {
                 let sums = self.progress.held.entry(node).or_default();
@@ -678,6 +695,10 @@ impl SubmissionTrial<'_> {
             result.nodes = None;
             if let Some(condition) = workload.condition(ConditionType::QuotaReserved) {
                 (result.reason, result.message) = (condition.reason.clone(), condition.message.clone());
+            }
+            let gated = gated_pods(workload);
+            if !gated.is_empty() {
+                report_gated(result, gated);
             }
         }
     }
@@ -787,6 +808,30 @@ impl SubmissionTrial<'_> {
         result.nodes = Some(NodeFit { fits, fitting_draws: placed.fitting, draws: placed.tried, blocked });
         Ok(())
     }
+}
+
+/// Returns sentences about the pod sets of which some pods get no topology domain: a part of a slice is not placed.
+fn gated_pods(workload: &Workload) -> Vec<String> {
+    let sentence = |set: &PodSetAdmission| {
+        let placed: u32 = set.topology.as_ref()?.domains.iter().map(|domain| domain.count).sum();
+        let gated = set.count.checked_sub(placed).filter(|gated| *gated > 0)?;
+        let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == set.name);
+        let slices = pod_set.and_then(|pod_set| pod_set.topology.as_ref()?.slices.first());
+        let size = slices.map_or(1, |slice| slice.size);
+        let pods = if gated == 1 { "1 pod stays".to_owned() } else { format!("{gated} pods stay") };
+        Some(format!(
+            "the slice size {size} does not divide the {} pods of replicatedJob {}, and Kueue places whole slices only; \
+             {pods} gated",
+            set.count, set.name
+        ))
+    };
+    workload.status.admission.iter().flat_map(|admission| &admission.pod_sets).filter_map(sentence).collect()
+}
+
+/// Sets the verdict on an admitted JobSet of which some pods keep their scheduling gate.
+fn report_gated(result: &mut JobSetVerdict, blocked: Vec<String>) {
+    result.cause = Some("topology");
+    result.nodes = Some(NodeFit { fits: false, fitting_draws: 0, draws: 1, blocked });
 }
 
 /// Returns whether a Workload has quota and keeps it.

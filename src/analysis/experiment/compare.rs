@@ -11,7 +11,7 @@ pub use estimate::MetricEstimate;
 pub use paired::{CompareVerdict, PairedEstimate, is_below_resolution};
 
 use super::metric::{MeasuredMetric, TIME_LIMIT, metrics, unnamed};
-use super::outcome::OutcomeCounts;
+use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::ReplicationResult;
 use super::replications::digest;
 use super::warned::warnings;
@@ -68,6 +68,9 @@ pub struct VariantComparison {
     /// Currency of all costs; empty if the variants have several or none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub currency: String,
+    /// Names of the JobSets of all variants.
+    #[serde(skip)]
+    pub jobsets: Vec<String>,
     /// The variants; the scenario itself is first.
     pub variants: Vec<VariantEstimates>,
     /// All pairs of variants and metrics, as "b − a".
@@ -121,6 +124,9 @@ pub struct VariantEstimates {
     pub outcomes: OutcomeCounts,
     /// End reason → number of replications.
     pub end_reasons: BTreeMap<&'static str, usize>,
+    /// Number of replications in which a JobSet fails or is blocked, by its name; empty for a Fleet.
+    #[serde(skip)]
+    pub ended_jobsets: BTreeMap<(ReplicationOutcome, String), usize>,
     /// Metric → estimate.
     pub metrics: BTreeMap<String, MetricEstimate>,
 }
@@ -183,6 +189,12 @@ impl VariantComparison {
                 paired.extend(names.iter().filter_map(|metric| paired::pair(a, b, metric)));
             }
         }
+        let mut jobsets: Vec<String> = Vec::new();
+        for name in simulated_variants.iter().flat_map(|variant| &variant.jobsets) {
+            if !jobsets.contains(name) {
+                jobsets.push(name.clone());
+            }
+        }
         let warned = |v: &SimulatedVariant| {
             let of = |w: String| format!("{}: {w}", v.name);
             warnings(&v.replications).into_iter().map(of).collect::<Vec<_>>()
@@ -194,6 +206,7 @@ impl VariantComparison {
             seed,
             level: level(simulated_variants),
             currency: currency(simulated_variants),
+            jobsets,
             variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
             multiplicity: PairMultiplicity::of_choices(tables.len()),
@@ -252,8 +265,17 @@ impl<'a> ComparisonTable<'a> {
         for replication in &variant.replications {
             *end_reasons.entry(replication.end_reason).or_insert(0) += 1;
         }
+        let mut ended_jobsets = BTreeMap::new();
+        for replication in &variant.replications {
+            for (jobset, name) in replication.jobsets.iter().zip(&variant.jobsets) {
+                if let Some(outcome) = replication.ending_of(jobset) {
+                    *ended_jobsets.entry((outcome, name.clone())).or_insert(0) += 1;
+                }
+            }
+        }
         let columns = self.names.iter().cloned().zip(&self.columns);
         VariantEstimates {
+            ended_jobsets,
             name: variant.name.clone(),
             changes: variant.changes.clone(),
             replications: variant.replications.len(),

@@ -91,6 +91,21 @@ impl ReplicationResult {
         }
     }
 
+    /// Returns the outcome of the replication if it is that of this JobSet: it failed, or it is blocked.
+    pub fn ending_of(&self, jobset: &super::ReplicatedJobSet) -> Option<ReplicationOutcome> {
+        let outcome = self.outcome();
+        let is_done = jobset.training.as_ref().is_some_and(|t| t.done && t.work_s.is_some());
+        let is_own = match outcome {
+            ReplicationOutcome::Failed => jobset.terminal_state == "Failed" && !is_done,
+            ReplicationOutcome::Blocked if self.end_reason == "Settled" => {
+                jobset.terminal_state != "Completed" && !is_done && (jobset.is_suspended || jobset.has_run_time)
+            }
+            ReplicationOutcome::Blocked => jobset.terminal_state.is_empty() && !is_done,
+            ReplicationOutcome::Completed | ReplicationOutcome::Unfinished | ReplicationOutcome::Running => false,
+        };
+        is_own.then_some(outcome)
+    }
+
     /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet
     /// always has an amount of work.
     pub fn has_open_work(&self) -> bool {

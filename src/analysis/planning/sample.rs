@@ -22,6 +22,14 @@ pub struct SampleRow {
     pub digest: u64,
 }
 
+/// Returns the worst possible value of a metric.
+fn worst(metric: &str) -> f64 {
+    match better(metric) {
+        BetterDirection::Lower => f64::INFINITY,
+        BetterDirection::Higher => f64::NEG_INFINITY,
+    }
+}
+
 /// Replications of a candidate, in the order of their numbers.
 pub type SampleMetric = Vec<SampleRow>;
 
@@ -29,6 +37,14 @@ pub type SampleMetric = Vec<SampleRow>;
 pub type SampleRun<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<SampleMetric, E> + 'a;
 
 impl SampleRow {
+    /// Counts the replication as the worst value, except for outcomes.
+    pub fn count_as_worst(&mut self, metric: &str) {
+        self.is_worst = true;
+        if sample_kind(metric) == SampleKind::Number {
+            self.value = Some(worst(metric));
+        }
+    }
+
     /// Extracts a metric from a replication; an unknown name is an error that lists the available metrics.
     pub fn from_replications(
         replication: &ReplicationResult, jobsets: &[String], metric: &str, price: Option<f64>,
@@ -40,10 +56,6 @@ impl SampleRow {
                 return Err(all.into_iter().map(|(name, _)| name).collect());
             }
             measured => measured,
-        };
-        let worst = match better(metric) {
-            BetterDirection::Lower => f64::INFINITY,
-            BetterDirection::Higher => f64::NEG_INFINITY,
         };
         let is_worst = match replication.outcome() {
             ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
@@ -58,7 +70,7 @@ impl SampleRow {
         Ok(SampleRow {
             replication: replication.replication,
             value: match sample_kind(metric) {
-                SampleKind::Number if is_worst => Some(worst),
+                SampleKind::Number if is_worst => Some(worst(metric)),
                 _ => measured.value(),
             },
             cost: match price {

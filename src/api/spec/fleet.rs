@@ -43,7 +43,11 @@ impl FleetSpec {
             let times = process.trace.iter().flat_map(|trace| trace.iter()).map(|fault| fault.at);
             trace_contradiction(self.stop_at, &process.cause, times)
         });
-        let work = work_contradiction(self.stop_at, self.work()).into_iter();
+        let checkpoints = match self.training.progress {
+            ProgressSpec::Checkpoints { every, blocking } => vec![(every, blocking)],
+            ProgressSpec::Kept | ProgressSpec::FromScratch => Vec::new(),
+        };
+        let work = work_contradiction(self.stop_at, self.work(), &checkpoints, true).into_iter();
         work.chain(self.checkpoint_contradictions()).chain(traces).collect()
     }
 
@@ -57,7 +61,8 @@ impl FleetSpec {
         }
     }
 
-    fn work(&self) -> Option<Duration> {
+    /// Returns the amount of work of the job; `None` if it is not limited.
+    pub fn work(&self) -> Option<Duration> {
         Some(self.training.work).filter(|work| *work < MAX_INPUT_DURATION)
     }
 }

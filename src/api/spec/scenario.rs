@@ -356,7 +356,15 @@ impl ScenarioSpec {
 
     /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
     pub fn contradictions(&self) -> Vec<String> {
-        let work = self.training.iter().filter_map(|job| work_contradiction(self.stop.at, job.work));
+        let work = self.training.iter().filter_map(|job| {
+            let checkpoints = match &job.checkpoint_schedule {
+                CheckpointSchedule::Checkpoints(kinds) => {
+                    kinds.iter().map(|kind| (kind.every, kind.blocking)).collect()
+                }
+                CheckpointSchedule::Always | CheckpointSchedule::Never => Vec::new(),
+            };
+            work_contradiction(self.stop.at, job.work, &checkpoints, false)
+        });
         let mut all: Vec<String> = work.chain(self.checkpoint_contradictions()).collect();
         all.extend(self.training.iter().flat_map(|job| step_contradictions(job, self.stop.at)));
         all.extend(self.process_contradictions());
@@ -366,7 +374,7 @@ impl ScenarioSpec {
         let runs = self.containers.iter().filter(|rule| rule.exit_code == 0 && rule.container.is_none());
         let longest = runs.filter_map(|rule| rule.run_for).max();
         if let Some(run_for) =
-            longest.filter(|run| self.stop.when == StopWhen::AllJobSetsFinished && self.stop.at < *run)
+            longest.filter(|run| self.stop.when == StopWhen::AllJobSetsFinished && self.stop.at <= *run)
         {
             all.push(format!("stop.at {} comes before the containers can complete: runFor is {run_for}", self.stop.at));
         }

@@ -3,6 +3,7 @@
 use super::fabric::Communication;
 use sim_base::Duration;
 use sim_base::random::Distribution;
+use std::cmp::Ordering;
 
 /// Progress that is lost at a failure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -227,8 +228,27 @@ pub(super) fn trace_contradiction(
     Some(format!("stop.at {stop} comes before the first fault of the trace with cause {cause:?}, which is at {first}"))
 }
 
-/// Returns the contradiction of a time limit that comes before the work can be done.
-pub(super) fn work_contradiction(stop: Duration, work: Option<Duration>) -> Option<String> {
-    let work = work.filter(|work| stop < *work)?;
-    Some(format!("stop.at {stop} comes before the work can be done: training.work is {work}"))
+/// Returns the contradiction of a time limit that comes before the work can be done, without any interruption.
+/// `checkpoints` are the kinds of checkpoints with their intervals and blocking times. `starts_at_once` means that the
+/// job needs no time until its first step.
+pub(super) fn work_contradiction(
+    stop: Duration, work: Option<Duration>, checkpoints: &[(Duration, Duration)], starts_at_once: bool,
+) -> Option<String> {
+    let work = work?;
+    let sentence = format!("stop.at {stop} comes before the work can be done: training.work is {work}");
+    if stop < work {
+        return Some(sentence);
+    }
+    // Checkpoints of several kinds can be written together, and none is needed at the end of the work.
+    let blocked = |(every, blocking): &(Duration, Duration)| {
+        let before_the_end = work.0.saturating_sub(1).checked_div(every.0).unwrap_or(0);
+        Duration(blocking.0.saturating_mul(before_the_end))
+    };
+    let blocked = checkpoints.iter().map(blocked).max().unwrap_or_default();
+    let least = Duration(work.0.saturating_add(blocked.0));
+    match stop.cmp(&least) {
+        Ordering::Less => Some(format!("{sentence}, and its checkpoints block the job for {blocked}")),
+        Ordering::Equal if !starts_at_once => Some(format!("{sentence}, and its pods start later than at 0 s")),
+        _ => None,
+    }
 }

@@ -48,8 +48,8 @@ pub fn smallest_changes(
     without_supersets(remedies)
 }
 
-/// Returns changes with which the pods of a Workload fit on the nodes, in a state in which it gets quota. `domains`
-/// are those in which more free nodes are tried.
+/// Returns changes with which the pods of a Workload fit on the nodes, in a state in which it gets quota, or needs none
+/// because it has no queue. `domains` are those in which more free nodes are tried.
 pub fn node_changes(
     state: &QueueState, key: WorkloadKey, domains: &[NodeDomain], additions: &[Additions], trials: &dyn ChangeTrials,
 ) -> Vec<Remedy> {
@@ -68,6 +68,13 @@ pub fn node_changes(
         remedies.extend(waiting::ended_workloads(&case));
     }
     without_supersets(remedies)
+}
+
+/// Returns the fewer Jobs or pods with which each pod gets a topology domain, in a state in which the Workload gets
+/// quota and a part of a slice is left.
+pub fn whole_slices(state: &QueueState, key: WorkloadKey, trials: &dyn ChangeTrials) -> Vec<Remedy> {
+    let case = PendingCase { state, key, trials, additions: Additions::None };
+    without_supersets(pod_sets::smaller(&case))
 }
 
 /// Removes remedies that contain all changes of another one.

@@ -11,19 +11,27 @@ use sim_api::spec::kueue::ResourceFlavor;
 /// Maximum number of flavors for which other constraints are proposed.
 const FLAVORS_MAX: usize = 3;
 
-/// Returns for each pod set the largest number of Jobs, or of pods if it has one Job, that is admitted.
+/// Returns for each pod set the largest number of Jobs, or of pods if it has one Job, that is admitted. Numbers that
+/// leave a part of a slice are not tried: Kueue places whole slices only.
 pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
     let Some(workload) = case.state.workload(case.key) else { return Vec::new() };
     let of_pod_set = |set: &PodSet| {
         let has_jobs = set.replicas > 1;
-        let from = if has_jobs { set.replicas } else { set.count };
-        let fewer = |by: i64| {
-            let (pod_set, to) = (set.name.clone(), from - u32::try_from(by).unwrap_or(from));
-            let replicas = || QueueChange::Replicas { pod_set: pod_set.clone(), from, to };
-            let pods = || QueueChange::Pods { pod_set: pod_set.clone(), from, to };
-            vec![if has_jobs { replicas() } else { pods() }]
+        let (from, pods_of_each) = if has_jobs { (set.replicas, set.count / set.replicas) } else { (set.count, 1) };
+        let slice = set.topology.as_ref().and_then(|topology| topology.slices.first()).map_or(1, |slice| slice.size);
+        let is_whole = |to: &u32| {
+            let pods = u64::from(*to) * u64::from(pods_of_each);
+            pods.checked_rem(u64::from(slice)).is_none_or(|rest| rest == 0)
         };
-        case.smallest(i64::from(from) - 1, fewer).map(|(_, remedy)| remedy)
+        let numbers: Vec<u32> = (1..from).rev().filter(is_whole).collect();
+        let fewer = |number: i64| {
+            let (pod_set, to) = (set.name.clone(), numbers[number as usize - 1]);
+            vec![match has_jobs {
+                true => QueueChange::Replicas { pod_set, from, to },
+                false => QueueChange::Pods { pod_set, from, to },
+            }]
+        };
+        case.smallest(numbers.len() as i64, fewer).map(|(_, remedy)| remedy)
     };
     workload.pod_sets.iter().filter_map(of_pod_set).collect()
 }

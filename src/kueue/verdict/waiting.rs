@@ -88,7 +88,7 @@ pub(super) fn ended_workloads(case: &PendingCase) -> Option<Remedy> {
     candidates.sort_by_key(|(usage, _)| usage.values().map(|amount| amount.0).max());
     let single = |(_, change): &(FlavorAmounts, QueueChange)| {
         let change = std::slice::from_ref(change);
-        if case.is_likely(change) { case.remedy(change) } else { None }
+        if !has_queue(case) || case.is_likely(change) { case.remedy(change) } else { None }
     };
     if let Some(remedy) = candidates.iter().take(ENDS_MAX).find_map(single) {
         return Some(remedy);
@@ -106,7 +106,13 @@ pub(super) fn ended_workloads(case: &PendingCase) -> Option<Remedy> {
     Some(remedy)
 }
 
-/// Returns the other Workloads that hold quota in the same tree, or that wait ahead of this one.
+/// Returns whether the Workload has a queue. One without a queue stands for a JobSet that Kueue does not manage.
+fn has_queue(case: &PendingCase) -> bool {
+    case.state.workload(case.key).is_some_and(|w| !w.queue.is_empty())
+}
+
+/// Returns the other Workloads that hold quota in the same tree, or that wait ahead of this one. For a Workload without
+/// a queue, those that hold quota at all.
 fn all_others<'a>(case: &'a PendingCase<'a>) -> impl Iterator<Item = (FlavorAmounts, QueueChange)> + 'a {
     let manager = case.state.manager();
     let tree = &manager.cache.state.tree;
@@ -114,7 +120,8 @@ fn all_others<'a>(case: &'a PendingCase<'a>) -> impl Iterator<Item = (FlavorAmou
     let root = queue.map(|queue| tree.root(queue));
     let resources = &case.state.objects.configuration.resources;
     let of_key = |key: WorkloadKey, workload: &Arc<Workload>| {
-        let index = manager.queue_of(workload).filter(|index| Some(tree.root(*index)) == root)?;
+        let competes = |index: &usize| !has_queue(case) || Some(tree.root(*index)) == root;
+        let index = manager.queue_of(workload).filter(competes)?;
         let is_pending = !workload.has_active_reservation();
         if is_pending && (!workload.is_admissible() || Some(index) != queue) {
             return None;

@@ -114,16 +114,17 @@ fn headline(verdict: &JobSetVerdict) -> String {
     match (verdict.verdict, verdict.cause) {
         ("Unmanaged", None) => format!("JobSet {name} is not managed by Kueue in these inputs and starts immediately"),
         ("Unmanaged", Some(_)) => {
-            format!("JobSet {name} is not managed by Kueue in these inputs; its pods do not fit on the nodes")
+            let fit = placements_that_fit(verdict);
+            format!("JobSet {name} is not managed by Kueue in these inputs; its pods {fit} on the nodes")
         }
         ("Finished", _) => format!("JobSet {name} has finished"),
         ("AlreadyAdmitted", _) => format!("JobSet {name} has quota already{queue}"),
         ("Admitted", None) => format!("JobSet {name} is admitted{queue}"),
+        ("Admitted", Some("topology")) => {
+            format!("JobSet {name} is admitted{queue}, but some of its pods get no topology domain: topology")
+        }
         ("Admitted", Some(_)) => {
-            let some = verdict.nodes.as_ref().filter(|nodes| nodes.fitting_draws > 0);
-            let fit = some.map_or("do not fit".to_owned(), |nodes| {
-                format!("fit in only {} of {} placements", nodes.fitting_draws, nodes.draws)
-            });
+            let fit = placements_that_fit(verdict);
             format!("JobSet {name} is admitted{queue}, but its pods {fit}: node")
         }
         ("Preempted", _) => format!("JobSet {name} is admitted{queue} and then preempted"),
@@ -139,6 +140,14 @@ fn headline(verdict: &JobSetVerdict) -> String {
             }
         }
     }
+}
+
+/// Returns whether the pods fit, or the number of placements in which they do.
+fn placements_that_fit(verdict: &JobSetVerdict) -> String {
+    let some = verdict.nodes.as_ref().filter(|nodes| nodes.fitting_draws > 0);
+    some.map_or("do not fit".to_owned(), |nodes| {
+        format!("fit in only {} of {} placements", nodes.fitting_draws, nodes.draws)
+    })
 }
 
 fn write_verdict(out: &mut String, verdict: &JobSetVerdict) {
@@ -164,7 +173,11 @@ fn write_verdict(out: &mut String, verdict: &JobSetVerdict) {
         if nodes.fits {
             let _ = writeln!(out, "  nodes: all pods fit");
         }
-        let title = if nodes.fitting_draws > 0 { "nodes, in one of the other placements" } else { "nodes" };
+        let title = match (verdict.verdict, verdict.cause) {
+            ("Admitted", Some("topology")) => "topology",
+            _ if nodes.fitting_draws > 0 => "nodes, in one of the other placements",
+            _ => "nodes",
+        };
         for blocked in nodes.blocked.iter().take(MAX_LISTED) {
             let _ = writeln!(out, "  {title}: {blocked}");
         }
@@ -251,17 +264,18 @@ fn write_attempts(out: &mut String, verdict: &JobSetVerdict) {
 }
 
 fn write_changes(out: &mut String, verdict: &JobSetVerdict) {
-    let is_unplaced = verdict.verdict == "Admitted" && verdict.cause.is_some();
+    let is_unplaced = ["Admitted", "Unmanaged"].contains(&verdict.verdict) && verdict.cause.is_some();
     if !["Pending", "Preempted"].contains(&verdict.verdict) && !is_unplaced {
         return;
     }
+    let pods = if verdict.cause == Some("topology") { "all its pods get a domain and fit" } else { "its pods fit" };
     let title = match (verdict.smallest_changes.len(), is_unplaced) {
-        (0, false) => "No single change that was tried admits it.",
-        (0, true) => "With no single change that was tried, its pods fit.",
-        (1, false) => "This change admits it:",
-        (1, true) => "With this change, its pods fit:",
-        (_, false) => "Each of these changes admits it:",
-        (_, true) => "With each of these changes, its pods fit:",
+        (0, false) => "No single change that was tried admits it.".to_owned(),
+        (0, true) => format!("With no single change that was tried, {pods}."),
+        (1, false) => "This change admits it:".to_owned(),
+        (1, true) => format!("With this change, {pods}:"),
+        (_, false) => "Each of these changes admits it:".to_owned(),
+        (_, true) => format!("With each of these changes, {pods}:"),
     };
     let _ = writeln!(out, "  {title}");
     for remedy in &verdict.smallest_changes {

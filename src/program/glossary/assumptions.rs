@@ -1,8 +1,8 @@
 //! Prints the defaults that a run used, and how much its result depends on each.
 
 use serde_json::{Value, json};
-use sim_analysis::experiment::MetricDerivative;
-use sim_analysis::format::wrap;
+use sim_analysis::experiment::{MetricDerivative, OutcomeCounts};
+use sim_analysis::format::{count, wrap};
 use sim_inputs::EffectiveDefault;
 use sim_report::console::compare::format_metric_value;
 use sim_report::console::waterfall::WaterfallStyle;
@@ -15,6 +15,10 @@ pub struct SimulatedEffect {
     /// Mean of the metric with unchanged parameters.
     pub base: Option<f64>,
     pub replications: u64,
+    /// Number of replications that `base` is the mean of.
+    pub values: usize,
+    /// Outcomes of the replications with unchanged parameters.
+    pub outcomes: OutcomeCounts,
     /// Change of each value in percent.
     pub step: u8,
 }
@@ -80,9 +84,15 @@ pub fn text(name: &str, rows: &[AssumptionRow], effect: Option<&SimulatedEffect>
 fn effects(out: &mut String, rows: &[AssumptionRow], simulated_effect: &SimulatedEffect, style: &WaterfallStyle) {
     let base = simulated_effect.base.map(|v| format_metric_value(&simulated_effect.metric, v));
     let base = base.map_or("undefined".to_owned(), |v| format!("mean {v}"));
+    let counted = match simulated_effect.values {
+        n if n as u64 == simulated_effect.replications => String::new(),
+        n => format!(", of which {n} with a value ({})", simulated_effect.outcomes),
+    };
     let head = format!(
-        "{}: {base} over {} replications. Each value was simulated {} % smaller and larger with common random numbers.",
-        simulated_effect.metric, simulated_effect.replications, simulated_effect.step
+        "{}: {base} over {}{counted}. Each value was simulated {} % smaller and larger with common random numbers.",
+        simulated_effect.metric,
+        count(simulated_effect.replications, "replication"),
+        simulated_effect.step
     );
     add_sentence(out, "", &head, style);
     let result = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
@@ -103,11 +113,10 @@ fn effects(out: &mut String, rows: &[AssumptionRow], simulated_effect: &Simulate
     };
     let unclear = names(unclear.into_iter().map(|(row, _)| row).collect());
     let small = names(small.into_iter().map(|(row, _)| row).collect());
-    let alone = simulated_effect.replications < 2;
-    let why = if alone {
-        "One replication gives no interval (use --seeds 20): "
-    } else {
-        "Inconclusive with this number of replications: "
+    let why = match (simulated_effect.replications, simulated_effect.values) {
+        (0 | 1, _) => "One replication gives no interval (use --seeds 20): ",
+        (_, 0 | 1) => "One replication with a value gives no interval (use more --seeds): ",
+        _ => "Inconclusive with this number of replications: ",
     };
     let none = rows.iter().filter(|r| r.effect == AssumptionEffect::None);
     let none = names(none.collect());

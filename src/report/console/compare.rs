@@ -325,8 +325,12 @@ fn has_difference(pairs: &[&PairedEstimate]) -> bool {
 /// Returns a sentence that states in how many replications of each variant the JobSet fails or is blocked; `None` if
 /// it never does.
 pub(crate) fn failures(all: &VariantComparison) -> Option<String> {
-    let of_outcome = |outcome: ReplicationOutcome, verb: &str| {
-        let counts = all.variants.iter().map(|v| (v, v.outcomes.get(outcome), v.outcomes.total()));
+    let of_outcome = |outcome: ReplicationOutcome, jobset: Option<&String>, verb: &str| {
+        let number = |v: &VariantEstimates| match jobset {
+            Some(name) => v.ended_jobsets.get(&(outcome, name.clone())).copied().unwrap_or(0),
+            None => v.outcomes.get(outcome),
+        };
+        let counts = all.variants.iter().map(|v| (v, number(v), v.outcomes.total()));
         let counts: Vec<_> = counts.filter(|(_, n, _)| *n > 0).collect();
         let is_always = counts.len() == all.variants.len() && counts.iter().all(|(_, n, total)| n == total);
         let named = counts.iter().map(|(v, n, total)| format!("{n} of {total} replications of {}", v.name));
@@ -337,8 +341,18 @@ pub(crate) fn failures(all: &VariantComparison) -> Option<String> {
         }
     };
     let outcomes = [(ReplicationOutcome::Failed, "fails"), (ReplicationOutcome::Blocked, "is blocked")];
-    let parts: Vec<String> = outcomes.into_iter().filter_map(|(outcome, verb)| of_outcome(outcome, verb)).collect();
     let is_fleet = all.metrics.iter().any(|metric| metric == "effective_training_ratio");
+    if all.jobsets.len() > 1 {
+        let of_jobset = |name: &String| {
+            let parts = outcomes.into_iter().filter_map(|(outcome, verb)| of_outcome(outcome, Some(name), verb));
+            let parts: Vec<String> = parts.collect();
+            (!parts.is_empty()).then(|| format!("JobSet {name} {}.", parts.join("; it ")))
+        };
+        let sentences: Vec<String> = all.jobsets.iter().filter_map(of_jobset).collect();
+        return (!sentences.is_empty()).then(|| sentences.join(" "));
+    }
+    let parts = outcomes.into_iter().filter_map(|(outcome, verb)| of_outcome(outcome, None, verb));
+    let parts: Vec<String> = parts.collect();
     let job = if is_fleet { "The job" } else { "The JobSet" };
     (!parts.is_empty()).then(|| format!("{job} {}.", parts.join("; it ")))
 }

@@ -99,7 +99,8 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
         let Some(name) = with_values.next() else {
             continue;
         };
-        for (metric, e) in of_name(name) {
+        let beside = if *name == "restarts" { beside_restarts(all) } else { Vec::new() };
+        for (metric, e) in of_name(name).chain(beside) {
             let [low, high] = e.ci95.filter(|_| e.n > 1).map_or([None; 2], |bounds| bounds.map(Some));
             let cells = format_metric_row(metric, [e.p10, e.p50, e.p90, e.mean, low, high]);
             let [p10, p50, p90, mean, low_text, high_text] = cells;
@@ -110,6 +111,23 @@ fn main_metrics(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
         }
     }
     table_block(Rank::Main, "Main metrics", &table.formatted(style), style).noun("metric").minimum(4, 0)
+}
+
+/// Returns the metrics that explain the restarts in the tables of JobSets: evictions by Kueue, which are not in
+/// `restarts`, and recoveries if their number differs.
+fn beside_restarts(all: &ReplicationSet) -> Vec<(&String, &MetricEstimate)> {
+    let of = |prefix: &str, name: &str| {
+        let name = format!("{prefix}{name}");
+        all.metrics.iter().find(|(metric, _)| **metric == name)
+    };
+    let mut rows = Vec::new();
+    for (metric, restarts) in all.metrics.iter().filter(|(metric, _)| is_headline_metric(metric, "restarts")) {
+        let prefix = metric.strip_suffix("restarts").unwrap_or_default();
+        let recoveries = of(prefix, "recoveries");
+        rows.extend(recoveries.filter(|(_, e)| e.n > 0 && e.mean != restarts.mean));
+        rows.extend(of(prefix, "evictions").filter(|(_, e)| e.n > 0 && e.mean != Some(0.0)));
+    }
+    rows
 }
 
 /// Adds the restarts of each JobSet. A summary has those of one JobSet, and a line for each other one.
@@ -192,12 +210,13 @@ fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
     let values = [e.p10, e.p50, e.p90, e.mean, e.ci95[0], e.ci95[1]];
     let [p10, p50, p90, mean, low, high] =
         format_seconds_row(values.map(Some), |v| seconds(Duration::from_seconds_f64(v)));
-    table.row(vec![name.to_owned(), e.n.to_string(), p10, p50, p90, mean, format!("{low} to {high}")]);
+    let interval = if e.n > 1 { format!("{low} to {high}") } else { "-".to_owned() };
+    table.row(vec![name.to_owned(), e.n.to_string(), p10, p50, p90, mean, interval]);
 }
 
 /// Adds a row for an estimate, with its values formatted by `show`.
 fn add_formatted_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate, show: impl Fn(f64) -> String) {
-    let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
+    let interval = if e.n > 1 { format!("{} to {}", show(e.ci95[0]), show(e.ci95[1])) } else { "-".to_owned() };
     table.row(vec![name.to_owned(), e.n.to_string(), show(e.p10), show(e.p50), show(e.p90), show(e.mean), interval]);
 }
 

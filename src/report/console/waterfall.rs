@@ -108,7 +108,7 @@ fn longest_wait<'a>(steps: impl Iterator<Item = &'a BottleneckShare>, pods: u32)
         }
     }
     let (gate, time) = sums.into_iter().rev().max_by_key(|(_, time)| *time)?;
-    Some(format!("{}, {}", plain_name(gate, pods), seconds(time).replace(' ', "\u{a0}")))
+    Some(format!("{}, {}", without_period(&plain_name(gate, pods)), seconds(time).replace(' ', "\u{a0}")))
 }
 
 /// Returns the name of a wait without the rule behind it.
@@ -141,6 +141,11 @@ pub(crate) fn describe_longest_waits_plainly(run: &RunView<'_>, r: &RestartMetri
     describe_waits(&bottleneck::restart_bottlenecks(run, r), r, |gate| plain_name(gate, r.pods))
 }
 
+/// Returns the name of a wait for use inside a sentence: messages of kube-scheduler end with a period.
+pub(super) fn without_period(name: &str) -> &str {
+    name.strip_suffix('.').unwrap_or(name)
+}
+
 fn describe_waits(
     gates: &[RestartBottleneck], r: &RestartMetrics, name: impl Fn(&RestartBottleneck) -> String,
 ) -> String {
@@ -150,14 +155,15 @@ fn describe_waits(
     let title = if first.is_bottleneck() { "Bottleneck" } else { "Longest part" };
     let mut text = format!(
         "{title}: {}, {} of {} ({})",
-        name(first),
+        without_period(&name(first)),
         seconds(first.time),
         seconds(r.total()),
         format::percent(first.share, 0)
     );
     for other in &gates[1..] {
         let percent = format::percent(other.share, 0);
-        text.push_str(&format!("; and {}, {} ({percent})", name(other), seconds(other.time)));
+        let name = name(other);
+        text.push_str(&format!("; and {}, {} ({percent})", without_period(&name), seconds(other.time)));
     }
     text.push('.');
     text

@@ -1,8 +1,9 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
 use super::page::{Block, Page, Rank, wrapped};
+use super::placement;
 use super::style::Detail;
-use super::{placement, waterfall::WaterfallStyle};
+use super::waterfall::{WaterfallStyle, without_period};
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
 use sim_analysis::metrics::CriticalSpan;
@@ -66,6 +67,9 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         let kind = match admission.pending.cause {
             "backOff" => "Back-off after an eviction",
             "podsReady" => "Time limit for ready pods",
+            "topology" => "Wait for a topology assignment",
+            "flavor" => "Wait for a flavor that fits",
+            "queue" => "Wait in the queue",
             _ => "Wait for quota",
         };
         let title = format!("{kind}: {wait} from {:.3}s", admission.from);
@@ -200,6 +204,8 @@ fn describe_admission(admission: &PendingAdmission, effect: &str, style: &Waterf
     let words = match admission.cause {
         "queue" => words,
         "backOff" | "podsReady" => format!("Kueue's configuration: {}.", admission.message),
+        "topology" => format!("Kueue finds no topology assignment. {words}"),
+        "flavor" => format!("No flavor fits. {words}"),
         cause => format!("Kueue lacks {cause}. {words}"),
     };
     let mut entries = vec![paragraph(&words, 2, style)];
@@ -232,7 +238,7 @@ fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> St
 fn push_what_ifs(page: &mut Page<'_>, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
     if let Some(binding) = &why.binding {
         let time = format!("{} of {}", seconds(binding.time), seconds(why.subject.total()));
-        let mut text = format!("Longest wait: {}, {time}", binding.name);
+        let mut text = format!("Longest wait: {}, {time}", without_period(&binding.name));
         if let Some(i) = binding.lever {
             let w = &why.what_if[i];
             let _ = write!(text, "; most effective change: {}, saves {}", w.setting.lever, seconds(w.saves));

@@ -9,6 +9,7 @@ use crate::{assumptions::provenance, console::waterfall};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::restarts::restart;
+use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::metrics::{RestartMetrics, RestartOutcome, RunView};
 use sim_engine::record::LedgerCategory;
 use std::fmt::Write;
@@ -164,7 +165,13 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
                 Some(resource) => resource.as_str(),
                 None => gate.name.split(" (").next().unwrap_or_default(),
             };
-            let what = format!("share of it waiting for {name}");
+            // Such a name is a sentence about an object; its reason is in the chapter on the restart.
+            let what = match gate.what {
+                WaitKind::DeadEnd => {
+                    format!("share of it in which {}", name.split(": ").next().unwrap_or(name))
+                }
+                _ => format!("share of it waiting for {name}"),
+            };
             all.push(figure(&what, format::percent(gate.share, 0)));
         }
         let n = run.restarts().len() as u64;

@@ -159,8 +159,9 @@ impl PlanText for IntervalReport {
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
             let m = p.metric;
-            let interval =
-                m.map_or("-".to_owned(), |m| format!("{} to {}", short_value(m.ci95[0]), short_value(m.ci95[1])));
+            let interval = m
+                .filter(|m| m.n > 1)
+                .map_or("-".to_owned(), |m| format!("{} to {}", short_value(m.ci95[0]), short_value(m.ci95[1])));
             rows.push(vec![
                 duration_text(p.every_s),
                 m.map_or("-".to_owned(), |m| short_value(m.mean)),

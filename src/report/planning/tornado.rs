@@ -8,6 +8,8 @@ use crate::figures::compare_panel::{SIZE, draw_name, legend};
 use crate::metric_label::{MetricLabel, parameter_names};
 use crate::{console::waterfall::WaterfallStyle, table::Table};
 use serde::Serialize;
+use sim_analysis::experiment::OutcomeCounts;
+use sim_analysis::format::count;
 use sim_analysis::planning::tornado::TornadoBar;
 use sim_base::Duration;
 use sim_base::stats::{MeanEstimate, PairedDifference};
@@ -19,8 +21,12 @@ pub struct TornadoReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
     pub metric: String,
-    /// Estimate of the metric with unchanged inputs.
+    /// Estimate of the metric with unchanged inputs, over the replications that completed their work.
     pub base: Option<MeanEstimate>,
+    /// Number of replications with unchanged inputs by outcome.
+    pub base_outcomes: OutcomeCounts,
+    /// Number of replications with unchanged inputs that `base` and all differences exclude.
+    pub base_excluded: usize,
     /// The uncertainties, then the decisions, each in descending order of their effect.
     pub bars: Vec<TornadoBar>,
     /// Inputs that were not varied.
@@ -31,7 +37,8 @@ pub struct TornadoReport {
 
 impl TornadoReport {
     pub fn new(
-        of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, mut bars: Vec<TornadoBar>,
+        of: PlanProvenance, metric: &str,
+        (base, base_outcomes, base_excluded): (Option<MeanEstimate>, OutcomeCounts, usize), mut bars: Vec<TornadoBar>,
     ) -> TornadoReport {
         // One notation for all durations: 1047s and 30m are 17m27s and 30m.
         let is_time = |end: &&mut String| end.ends_with(['s', 'm', 'h']);
@@ -42,6 +49,8 @@ impl TornadoReport {
             provenance: of,
             metric: metric.to_owned(),
             base,
+            base_outcomes,
+            base_excluded,
             bars,
             not_varied: Vec::new(),
             conclusion: Vec::new(),
@@ -70,9 +79,20 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
         })
     };
     let (decisions, uncertain): (Vec<&TornadoBar>, Vec<&TornadoBar>) = r.bars.iter().partition(|b| b.is_decision);
+    if r.base_excluded > 0 {
+        all.push(format!(
+            "With unchanged inputs, {} of {} have no completed work and are excluded from estimates and differences ({}).",
+            r.base_excluded,
+            count(r.base_outcomes.total() as u64, "replication"),
+            r.base_outcomes
+        ));
+    }
     let base = r.base.map_or(String::new(), |b| {
         let [mean, low, high] = [b.mean, b.ci95[0], b.ci95[1]].map(|v| label.plain(v));
-        format!(" (baseline {mean}, 95 % interval {low} to {high})")
+        match b.n {
+            1 => format!(" (baseline {mean} in one replication, no interval)"),
+            _ => format!(" (baseline {mean}, 95 % interval {low} to {high})"),
+        }
     });
     let none = |bars: &[&TornadoBar]| -> Vec<String> {
         bars.iter().filter(|b| !b.is_significant()).map(|b| b.path.clone()).collect()

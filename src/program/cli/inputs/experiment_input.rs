@@ -13,10 +13,14 @@ use sim_inputs::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Root fields of JobSets that `--set` overrides with `-f`; all other paths are fields of the scenario.
 const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
+
+/// Reason why a variant has no seed of its own.
+const COMMON_SEED: &str = "all variants, points and candidates are simulated with the same random numbers, so that \
+     they meet the same faults; set the seed with --seed and the number of replications with --seeds";
 
 /// Inputs with the overrides that apply to every load.
 pub struct ExperimentInput {
@@ -24,6 +28,8 @@ pub struct ExperimentInput {
     sets: Vec<FieldOverride>,
     fails: Vec<FailFlags>,
     level: Option<ModelLevel>,
+    /// Seed of the inputs without further overrides.
+    seed: OnceLock<u64>,
 }
 
 enum InputSource {
@@ -74,11 +80,42 @@ impl ExperimentInput {
             Some(source) => InputSource::Scenario { source, texts: Mutex::default() },
             None => InputSource::manifests(args)?,
         };
-        Ok(ExperimentInput { source, sets: args.sets.clone(), fails: args.fails.clone(), level: args.level() })
+        let (sets, fails, level) = (args.sets.clone(), args.fails.clone(), args.level());
+        Ok(ExperimentInput { source, sets, fails, level, seed: OnceLock::new() })
     }
 
-    /// Loads the inputs with `more` overrides.
+    /// Loads the inputs with `more` overrides: those of a variant, a point or a candidate. Refuses overrides
+    /// that cannot have an effect there.
     pub fn load(&self, more: &[FieldOverride]) -> Result<LoadedInput, CommandFailure> {
+        for (path, value) in more {
+            self.check_effect(path, value)?;
+        }
+        let loaded = self.load_unchecked(more)?;
+        let seed = loaded.seed();
+        if *self.seed.get_or_init(|| seed) != seed && !more.is_empty() {
+            let names: Vec<String> = more.iter().map(|(path, value)| format!("{path}={value}")).collect();
+            bail!("{} changes the seed: {COMMON_SEED}", names.join(", "));
+        }
+        Ok(loaded)
+    }
+
+    /// Returns an error if a field has no effect in a variant, a point or a candidate.
+    pub fn check_effect(&self, path: &str, value: &str) -> Result<(), CommandFailure> {
+        let mut names = path.split(['.', '[']);
+        let (first, second) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+        let of_jobsets = matches!(self.source, InputSource::Manifests { .. }) && OF_JOBSETS.contains(&first);
+        let reason = match (first, second) {
+            _ if of_jobsets => return Ok(()),
+            ("seed", _) => COMMON_SEED,
+            ("experiment", "level") => return Ok(()),
+            ("experiment", _) => "the experiment is that of the unchanged inputs; set it with --set",
+            ("metadata" | "apiVersion" | "kind", _) => "it only names the inputs",
+            _ => return Ok(()),
+        };
+        bail!("{path}={value} has no effect: {reason}")
+    }
+
+    fn load_unchecked(&self, more: &[FieldOverride]) -> Result<LoadedInput, CommandFailure> {
         let sets: Vec<FieldOverride> = self.sets.iter().chain(more).cloned().collect();
         if let InputSource::Fleet(source) = &self.source {
             let loaded = sim_inputs::parse_fleet(source, &sets)?;

@@ -110,6 +110,7 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
         if args.paths[..i].iter().any(|other| other.path == searched.path) {
             bail!("--path {} is used twice", searched.path);
         }
+        runner.given.check_effect(&searched.path, &max.to_string())?;
         if sim_inputs::is_uncertain(runner.given.text(), &searched.path) {
             bail!(
                 "--path {0} is an uncertainty that cannot be chosen; use plan breakeven --over {0} or sensitivity --input {0}",
@@ -137,15 +138,6 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
     let has_found = matches!(result.answer, SearchAnswer::Least { .. } | SearchAnswer::Between { .. });
     if let Some(last) = result.candidates.last().filter(|last| !has_found && last.excluded() > 0) {
         report.add_reasons(endings.reasons(&[last.value], path, &runner.loaded));
-    }
-    let chosen = match result.answer {
-        SearchAnswer::Least { value } | SearchAnswer::Between { high: value, .. } => Some(value),
-        SearchAnswer::Nothing | SearchAnswer::Open { .. } => None,
-    };
-    if let Some(chosen) = result.candidates.iter().find(|candidate| Some(candidate.value) == chosen) {
-        // Ratios have a value in a replication that ends at the time limit.
-        let counts = (chosen.excluded(), chosen.sample.len());
-        report.add_reasons(endings.unfinished(&[chosen.value], "this value", counts));
     }
     let command = ("plan spares", plan.most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
@@ -177,8 +169,8 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     }
     for one in &result.least {
         let values: Vec<String> = one.values.iter().map(u64::to_string).collect();
-        let counts = (0, one.candidate.sample.len());
-        report.add_reasons(endings.unfinished(&one.values, &format!("the values {}", values.join(", ")), counts));
+        let of = one.candidate.sample.len();
+        report.add_reasons(endings.unfinished(&one.values, &format!("the values {}", values.join(", ")), of));
     }
     let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
@@ -200,13 +192,12 @@ impl CandidateEndings {
         });
     }
 
-    /// Returns a sentence with the number of replications of one candidate without completed work, if it is more than
-    /// the number that is known.
-    fn unfinished(&self, values: &[u64], place: &str, (known, of): (usize, usize)) -> Vec<String> {
+    /// Returns a sentence with the number of replications of one candidate without completed work, if there are any.
+    fn unfinished(&self, values: &[u64], place: &str, of: usize) -> Vec<String> {
         let n: usize = self.0.get(values).map_or(0, |endings| endings.values().sum());
         let sentence =
             || format!("With {place}, {n} of {} do not complete their work.", count(of as u64, "replication"));
-        (n > known).then(sentence).into_iter().collect()
+        (n > 0).then(sentence).into_iter().collect()
     }
 
     /// Returns a sentence for each reason of one candidate.
@@ -234,7 +225,7 @@ impl TrialEnding {
         };
         match (r.outcome(), r.end_reason) {
             (ReplicationOutcome::Completed | ReplicationOutcome::Running, _) => None,
-            (ReplicationOutcome::Unfinished, _) => r.has_open_work().then_some(TrialEnding::TimeLimit),
+            (ReplicationOutcome::Unfinished, _) => has_open_work(r, loaded).then_some(TrialEnding::TimeLimit),
             (ReplicationOutcome::Blocked, _) => Some(TrialEnding::Blocked),
             (ReplicationOutcome::Failed, "Depleted") => Some(TrialEnding::TooFewNodes),
             // A Fleet fails only without restarts left.
@@ -275,6 +266,16 @@ impl TrialEnding {
     }
 }
 
+/// Returns whether the inputs state an amount of work or a run time that an unfinished replication does not complete.
+fn has_open_work(r: &ReplicationResult, loaded: &LoadedInput) -> bool {
+    match loaded {
+        LoadedInput::Fleet(fleet) => fleet.fleet.work().is_some(),
+        LoadedInput::Pods(_) => {
+            r.has_open_work() || r.jobsets.iter().any(|j| j.has_run_time && j.completed_s.is_none())
+        }
+    }
+}
+
 fn candidate(
     (runner, endings): (&mut TrialRunner<'_>, &mut CandidateEndings), args: &SparesArgs, values: &[u64],
     which: Range<u64>,
@@ -287,7 +288,14 @@ fn candidate(
     let (replication, jobsets) = replication.map_err(|why| with_min(why, &what))?;
     endings.add(values, (&replication, &runner.loaded));
     let metric = (args.target.metric.as_str(), "--target");
-    rows(&replication, &jobsets, metric, args.price_per_node_hour)
+    let mut sample = rows(&replication, &jobsets, metric, args.price_per_node_hour)?;
+    // A ratio has a value up to the time limit, but a target is about the whole work.
+    for (row, result) in sample.iter_mut().zip(&replication) {
+        if TrialEnding::of_replication(result, &runner.loaded).is_some() {
+            row.count_as_worst(&args.target.metric);
+        }
+    }
+    Ok(sample)
 }
 
 /// Adds a hint about --path, --min and --max to an input error: values such as a total number of nodes cannot be 0.

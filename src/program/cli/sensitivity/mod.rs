@@ -9,7 +9,7 @@ use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
 use crate::cli::{interrupt, output};
 use crate::glossary::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
 use crate::{cli::planning::trial_runner::TrialRunner, cli::sensitivity::args::SensitivityArgs};
-use sim_analysis::experiment::{DerivativeSide, ReplicationResult, derivative, headline};
+use sim_analysis::experiment::{DerivativeSide, OutcomeCounts, ReplicationResult, derivative, headline};
 use sim_api::spec::ModelLevel;
 use sim_inputs::{EffectiveDefault, PresetAssumption};
 use sim_surrogate::reduced::{AccuracyParameter, accuracy_parameters};
@@ -104,6 +104,8 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Command
     let values: Vec<f64> = base.iter().filter_map(value).collect();
     let simulated_effect = SimulatedEffect {
         base: sim_base::stats::StudentMean::from_values(&values).map(|mean| mean.mean),
+        values: values.len(),
+        outcomes: OutcomeCounts::new(base.iter().map(ReplicationResult::outcome)),
         metric,
         replications: n,
         step: args.step,

@@ -2,8 +2,10 @@
 //! time.
 
 use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use crate::cli::sensitivity::args::SensitivityArgs;
-use crate::{cli::args::InputArgs, cli::inputs::options, cli::planning::trial_runner::TrialRunner};
+use crate::{cli::args::InputArgs, cli::inputs::options};
+use sim_analysis::experiment::{OutcomeCounts, ReplicationResult};
 use sim_analysis::planning::SampleMetric;
 use sim_analysis::planning::sample::mean_estimate;
 use sim_analysis::planning::tornado::{TornadoBar, sorted};
@@ -30,7 +32,9 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
             runner.given.load(&[(input.path.clone(), value.clone())])?;
         }
     }
-    let as_is = runner.sample(&[], 0..n, (&metric, "unchanged inputs"))?;
+    let (unchanged, jobsets) = runner.replicate(&[], 0..n, "unchanged inputs")?;
+    let as_is = rows(&unchanged, &jobsets, (&metric, "--metric"), None)?;
+    let outcomes = OutcomeCounts::new(unchanged.iter().map(ReplicationResult::outcome));
     if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
         bail!("--metric: {metric} is undefined in all replications of the unchanged inputs; choose another metric");
     }
@@ -52,7 +56,8 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     if as_is.is_empty() || labels == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
-    let base = mean_estimate(&metric, &as_is);
+    let excluded = as_is.iter().filter(|row| row.is_worst).count();
+    let base = (mean_estimate(&metric, &as_is), outcomes, excluded);
     let mut report = TornadoReport::new(runner.provenance(SCHEMA), &metric, base, sorted(bars));
     let varied: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
     let text = runner.given.text();
