@@ -51,7 +51,6 @@ impl WhyExplanation {
         // A change that resolves the blocking condition helps, even if it does not shorten the subject.
         self.no_help.retain(|(setting, _)| resolving.iter().all(|(known, _)| known.lever != setting.lever));
         self.forget_other_ways();
-        self.forget_larger_spares(load);
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
@@ -70,6 +69,7 @@ impl WhyExplanation {
         if is_blocked && !facts.unplaced && placement::is_drawn(facts.scenario) {
             self.repeat_in_draws(load, &resolving, (target, request))?;
         }
+        self.forget_larger_spares(load);
         self.what_if.sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
         Ok(())
     }
@@ -234,18 +234,23 @@ impl WhyExplanation {
         self.not_tried.retain(|(s, _)| !trials.contains(&s.lever));
     }
 
-    /// Removes settings that add more nodes than another one and save no more time.
+    /// Removes settings that add more nodes than another one, and save no more time and help in no more draws.
     fn forget_larger_spares(&mut self, load: &ScenarioLoader<'_>) {
         let nodes = |setting: &LeverSetting| Some(load(&setting.sets).ok()?.scenario.topology.nodes());
         let size = |w: &WhatIf| nodes(&w.setting).filter(|_| w.setting.adds_nodes());
+        let draws = |w: &WhatIf| w.draws.map_or(0, |share| share.with_change);
         let sizes: Vec<Option<u64>> = self.what_if.iter().map(size).collect();
-        let spares: Vec<(u64, Duration)> =
-            sizes.iter().zip(&self.what_if).filter_map(|(size, w)| Some(((*size)?, w.takes))).collect();
-        let mut sizes = sizes.into_iter();
-        self.what_if.retain(|w| {
-            let size = sizes.next().flatten();
-            size.is_none_or(|size| spares.iter().all(|(nodes, takes)| *nodes >= size || *takes > w.takes))
-        });
+        let is_smaller_and_as_good = |other: usize, at: usize| {
+            let (smaller, larger) = (&self.what_if[other], &self.what_if[at]);
+            sizes[other].is_some_and(|nodes| sizes[at].is_some_and(|most| nodes < most))
+                && smaller.takes <= larger.takes
+                && draws(smaller) >= draws(larger)
+        };
+        let all = 0..self.what_if.len();
+        let kept: Vec<bool> =
+            all.clone().map(|at| !all.clone().any(|other| is_smaller_and_as_good(other, at))).collect();
+        let mut kept = kept.into_iter();
+        self.what_if.retain(|_| kept.next().unwrap_or(true));
     }
 
     /// Returns the best setting of each of the best levers, with its saving; of alternatives only the best one.
