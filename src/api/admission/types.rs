@@ -1,4 +1,5 @@
-//! The Go types of JobSet, Job, Pod and the spec of Kueue's Workload with the CRD's rules for each field, read once from tables.
+//! The Go types of JobSet, Job, Pod and the spec of Kueue's Workload with the CRD's rules for each field, read once
+//! from tables.
 //!
 //! A table line is `Go type` for a struct. The indented lines below it are its fields in Go's order: JSON name, Go
 //! type, `o` (omitempty) or `oz` (also omitzero), then the rules of the CRD: `r` required, `d=` default, `enum=`,

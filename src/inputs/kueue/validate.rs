@@ -1,6 +1,7 @@
 //! Refusals of Kueue's CRDs, of its validation webhooks (`pkg/webhooks`) and of its manager (`pkg/config`), with their
 //! messages.
 
+use super::workload_rules::Refusals;
 use super::{quotas, workload_rules};
 use crate::read;
 use crate::schema::definitions::kueue::{CONFIGURATION_V1BETA1, V1BETA1};
@@ -14,8 +15,6 @@ use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::kueue::{KUBE_SYSTEM, NAMESPACE_NAME};
 use sim_base::{Duration, quantity};
 use std::collections::BTreeSet;
-
-pub type Refusals = Vec<(SourcePosition, String)>;
 
 /// Returns the refusals of an object whose fields are valid.
 pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {

@@ -1,13 +1,12 @@
-//! Refusals of Workloads by the API server, by Kueue's CRD and by its webhooks (`pkg/webhooks/workload_webhook.go`), with
-//! their messages and in their order.
+//! Refusals of Workloads by the API server, by Kueue's CRD and by its webhooks (`pkg/webhooks/workload_webhook.go`),
+//! with their messages and in their order.
 //!
-//! Of the status, only what the validating webhook checks is checked: the API server drops the status of a new Workload,
-//! and Kueue writes it. A field that the CRD does not define is refused in a new Workload only; the server of a dump
-//! has removed those that it does not know.
+//! Of the status, only what the validating webhook checks is checked: the API server drops the status of a new
+//! Workload, and Kueue writes it. A field that the CRD does not define is refused in a new Workload only; the server of
+//! a dump has removed those that it does not know.
 
-use super::validate::Refusals;
 use crate::text::locate::locate;
-use crate::text::node::YamlNode;
+use crate::text::node::{SourcePosition, YamlNode};
 use serde_json::{Value, json};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::field::{FieldError, FieldPath};
@@ -15,6 +14,9 @@ use sim_api::admission::{GoDecodeError, coerce, go, schema};
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_ELASTIC_JOB};
 use sim_kueue::workload::job_validation::check_gates;
 use sim_kueue::workload::jobset::template_errors;
+
+/// Messages about an object with their positions.
+pub type Refusals = Vec<(SourcePosition, String)>;
 
 /// Go names of the Workload and of its spec.
 const V1BETA2: [&str; 2] = ["v1beta2.Workload", "v1beta2.WorkloadSpec"];

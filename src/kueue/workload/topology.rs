@@ -21,8 +21,12 @@ pub mod annotations {
 /// Reasons for which the annotations cannot be read. Kueue then creates no Workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyRequestError {
-    Unconstrained { value: String },
-    SliceSize { value: String },
+    Unconstrained {
+        value: String,
+    },
+    SliceSize {
+        value: String,
+    },
     Constraints(ConstraintsError),
     /// A layer of slices has less than one pod.
     LayerSize,

@@ -79,9 +79,7 @@ fn unreadable(index: usize, job: &ReplicatedJob) -> Option<FieldError> {
         at(key, format!("strconv.{function}: parsing {}: {problem}", go_quote(value)))
     };
     match topology::read(&job.template.template.annotations).err()? {
-        TopologyRequestError::Unconstrained { value } => {
-            parse("ParseBool", UNCONSTRAINED, &value, "invalid syntax")
-        }
+        TopologyRequestError::Unconstrained { value } => parse("ParseBool", UNCONSTRAINED, &value, "invalid syntax"),
         // A number below 1 is parsed and then too small.
         TopologyRequestError::SliceSize { value } if value.parse::<i32>().is_ok() => None,
         TopologyRequestError::SliceSize { value } => {

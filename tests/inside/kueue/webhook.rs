@@ -119,7 +119,8 @@ fn the_annotation_of_slice_layers_is_read_like_gos_json() {
         "Go struct field PodsetSliceRequiredTopologyConstraint",
     );
     let count = |n: usize| format!("topology constraints must contain between 1 and 3 entries: got {n}");
-    let four = r#"[{"topology":"a","size":4},{"topology":"b","size":2},{"topology":"c","size":1},{"topology":"d","size":1}]"#;
+    let four =
+        r#"[{"topology":"a","size":4},{"topology":"b","size":2},{"topology":"c","size":1},{"topology":"d","size":1}]"#;
     let too_small = |n: i32| format!("{AT}[{key}][0].size: Invalid value: {n}: must be greater than or equal to 1");
     let cases = [
         (r#"[{"topology":"rack","size":4}]"#, String::new()),
