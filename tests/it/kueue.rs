@@ -645,7 +645,7 @@ impl TwoJobSets<'_> {
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: two}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: eight}}\n  pools: [{{name: \"n-{{node}}\", \
-             nodesPerIsland: 8, allocatable: {{cpu: 2, memory: 64Gi}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
+             nodesPerIsland: 8, labels: {{pool: one}}, allocatable: {{cpu: 2, memory: 64Gi}}}}]\nobjects: [{{manifest: objects.yaml}}]\njobSets: [{{manifest: \
              low.yaml}}, {{manifest: later.yaml, submitAt: 20s}}]\nfaults: {faults}\nstop: {{at: 3m}}\nseed: 1\n"
         );
         (scenario, vec![("low.yaml", low), ("later.yaml", later.to_owned()), ("objects.yaml", objects)])
@@ -653,9 +653,13 @@ impl TwoJobSets<'_> {
 
     /// Returns what `run` prints, on one line.
     fn print(&self, name: &str) -> String {
-        let dir = scratch(name);
         let metadata = if self.metadata.is_empty() { IN_QUEUE } else { self.metadata };
-        let (scenario, files) = self.files(&four_pods("later", metadata, self.pod));
+        self.print_manifest(name, &four_pods("later", metadata, self.pod))
+    }
+
+    fn print_manifest(&self, name: &str, later: &str) -> String {
+        let dir = scratch(name);
+        let (scenario, files) = self.files(later);
         for (file, text) in &files {
             std::fs::write(dir.join(file), text).unwrap();
         }
@@ -850,6 +854,100 @@ fn a_jobset_waits_in_the_place_of_its_prebuilt_workload() {
     }
 }
 
+/// `comparePodTemplate`: containers as Go compares them, also the fields without an effect on the model.
+#[test]
+fn a_prebuilt_workload_with_other_containers_is_out_of_sync() {
+    let metadata = "labels: {kueue.x-k8s.io/queue-name: l2, kueue.x-k8s.io/prebuilt-workload-name: pre}";
+    let requests = "resources: {requests: {cpu: 1}}";
+    let cases = [
+        (format!("containers: [{{name: c, image: x, {requests}}}]"), "", true),
+        ("containers: [{name: c, image: x, resources: {requests: {cpu: 1000m}}}]".to_owned(), "", true),
+        (format!("initContainers: [], containers: [{{name: c, image: x, env: [], tty: false, {requests}}}]"), "", true),
+        (format!("hostNetwork: true, containers: [{{name: c, image: x, {requests}}}]"), "", true),
+        ("containers: [{name: c, image: x, resources: {requests: {cpu: 2}}}]".to_owned(), "", false),
+        ("containers: [{name: c, image: x, resources: {requests: {cpu: 1}, limits: {cpu: 1}}}]".to_owned(), "", false),
+        (format!("containers: [{{name: c, image: other, {requests}}}]"), "", false),
+        (format!("containers: [{{name: d, image: x, {requests}}}]"), "", false),
+        (format!("containers: [{{name: c, image: x, command: [run], {requests}}}]"), "", false),
+        (format!("containers: [{{name: c, image: x, ports: [{{containerPort: 1}}], {requests}}}]"), "", false),
+        (format!("initContainers: [{{name: i}}], containers: [{{name: c, image: x, {requests}}}]"), "", false),
+        (format!("containers: [{{name: c, image: x, {requests}}}]"), "minCount: 2, ", false),
+        // The Workload is admitted before the JobSet is submitted, and Kueue then ignores tolerations.
+        (
+            format!("tolerations: [{{key: a, operator: Exists}}], containers: [{{name: c, image: x, {requests}}}]"),
+            "",
+            true,
+        ),
+    ];
+    for (spec, field, is_equal) in cases {
+        let objects = format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default}}\nspec: \
+             {{queueName: l2, podSets: [{{name: w, count: 4, {field}template: {{spec: {{{spec}}}}}}}]}}\n---\n"
+        );
+        let inputs = TwoJobSets { metadata, objects: &objects, ..TwoJobSets::default() };
+        let (texts, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(texts.iter().any(|text| text == "later ready=true"), is_equal, "{spec}: {}", texts.join("\n"));
+        let blocked = outcome.blocked.join("\n");
+        assert_eq!(blocked.contains("the prebuilt Workload pre is out of sync"), !is_equal, "{spec}: {blocked}");
+    }
+}
+
+/// `ensurePrebuiltWorkloadInSync` ends the Workload; other Workloads of a changed JobSet are updated.
+#[test]
+fn a_waiting_jobset_that_changes_ends_its_prebuilt_workload() {
+    let objects = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq3}\nspec: {namespaceSelector: {}, \
+                   resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: \
+                   3}]}]}]}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l3, namespace: \
+                   default}\nspec: {clusterQueue: cq3}\n---\n\
+                   apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: pre, namespace: default}\nspec: \
+                   {queueName: l3, podSets: [{name: w, count: 4, template: {spec: {containers: [{name: c, image: x, \
+                   resources: {requests: {cpu: 1}}}]}}}]}\n---\n";
+    let faults = "[{at: 40s, patch: {kind: JobSet, name: later, merge: {metadata: {labels: \
+                  {kueue.x-k8s.io/max-exec-time-seconds: \"60\"}}}}}]";
+    let metadata = "labels: {kueue.x-k8s.io/queue-name: l3, kueue.x-k8s.io/prebuilt-workload-name: pre}";
+    let inputs = TwoJobSets { metadata, objects, faults, ..TwoJobSets::default() };
+    let (texts, outcome) = inputs.play().unwrap_or_else(|e| panic!("{e}"));
+    assert!(texts.iter().any(|text| text == "later Finished=true OutOfSync"), "{}", texts.join("\n"));
+    let silent =
+        |text: &String| !["later DeletedWorkload", "later FinishedWorkload"].iter().any(|e| text.starts_with(e));
+    assert!(texts.iter().all(silent), "{}", texts.join("\n"));
+    let blocked = outcome.blocked.join("\n");
+    assert!(blocked.contains("the prebuilt Workload pre is out of sync with it"), "{blocked}");
+}
+
+/// Kueue adds the gate of its topology to the pod template, and the API server refuses a pod with gates and `nodeName`.
+#[test]
+fn pods_with_a_node_name_are_refused_in_a_flavor_with_a_topology() {
+    let objects = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\nspec: {levels: [{nodeLabel: \
+                   kubernetes.io/hostname}]}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: \
+                   {name: ft}\nspec: {nodeLabels: {pool: one}, topologyName: t}\n---\napiVersion: \
+                   kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq3}\nspec: {namespaceSelector: {}, \
+                   resourceGroups: [{coveredResources: [cpu], flavors: [{name: ft, resources: [{name: cpu, nominalQuota: \
+                   4}]}]}]}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l3, namespace: \
+                   default}\nspec: {clusterQueue: cq3}\n---\n";
+    let jobset = four_pods("later", "labels: {kueue.x-k8s.io/queue-name: l3}", "nodeName: n-0, ");
+    let annotated = |level: &str| {
+        let metadata =
+            format!("template: {{metadata: {{annotations: {{kueue.x-k8s.io/podset-{level}}}}}, spec: {{nodeName");
+        jobset.replace("template: {spec: {nodeName", &metadata)
+    };
+    for later in [
+        jobset.clone(),
+        annotated("required-topology: kubernetes.io/hostname"),
+        annotated("unconstrained-topology: \"true\""),
+    ] {
+        let inputs = TwoJobSets { objects, ..TwoJobSets::default() };
+        let (texts, outcome) = inputs.play_manifest(&later).unwrap_or_else(|e| panic!("{e}"));
+        let admitted = "later Admitted=true Admitted";
+        let is_admitted = texts.iter().any(|text| text == admitted);
+        let blocked = outcome.blocked.join("\n");
+        let why = "is invalid: spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared";
+        let is_placeable = !later.contains("required");
+        assert!(!is_placeable || is_admitted && blocked.contains(why), "{later}: {blocked}\n{}", texts.join("\n"));
+        assert!(!texts.iter().any(|text| text == "later ready=true"), "{}", texts.join("\n"));
+    }
+}
+
 #[test]
 fn the_reason_of_a_wait_names_the_admission_check_without_an_object_or_a_controller() {
     let queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq3}\nspec:\n  namespaceSelector: \
@@ -859,12 +957,34 @@ fn the_reason_of_a_wait_names_the_admission_check_without_an_object_or_a_control
                  cq3}\n---\n";
     let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: prov}\nspec: {controllerName: \
                  example.com/prov}\n---\n";
+    let unchecked = queue.replace("  admissionChecksStrategy: {admissionChecks: [{name: prov}]}\n", "");
+    let flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: ft}\nspec: {nodeLabels: {pool: \
+                  one}, topologyName: zz}\n---\n";
+    let cohort = |name: &str, parent: &str| {
+        format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{parentName: \
+             {parent}}}\n---\n"
+        )
+    };
     for (objects, why) in [
         (
             queue.to_owned(),
             "ClusterQueue cq3 is inactive; it refers to AdmissionCheck prov, which the inputs do not contain",
         ),
         (format!("{queue}{check}"), "waits for AdmissionCheck prov: its controller example.com/prov is not simulated"),
+        (
+            format!("{}{flavor}", unchecked.replace("name: f,", "name: ft,")),
+            "ClusterQueue cq3 is inactive; it refers to Topology zz (of ResourceFlavor ft), which the inputs do not contain",
+        ),
+        (
+            format!(
+                "{}{}{}",
+                cohort("c", "d"),
+                cohort("d", "c"),
+                unchecked.replace("Selector: {}", "Selector: {}\n  cohortName: c")
+            ),
+            "ClusterQueue cq3 is inactive; the parents of its Cohorts form a cycle: c, d",
+        ),
     ] {
         let metadata = "labels: {kueue.x-k8s.io/queue-name: l3}";
         let inputs = TwoJobSets { metadata, objects: &objects, ..TwoJobSets::default() };
@@ -1014,6 +1134,115 @@ fn the_api_server_refuses_objects_of_kueue_that_break_the_rules_of_their_crds() 
     }
 }
 
+/// Rules of the CRD and of the webhooks for Workloads, which users write as prebuilt ones.
+#[test]
+fn the_api_server_refuses_workloads_that_break_its_rules() {
+    let template = "template: {spec: {containers: [{name: c, image: x}]}}";
+    let with = |spec: &str, status: &str| {
+        format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default}}\nspec: \
+             {{queueName: l2{spec}}}\n{status}\n---\n"
+        )
+    };
+    let sets = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| format!("{{{set}, {template}}}")).collect();
+        with(&format!(", podSets: [{}]", sets.join(", ")), "")
+    };
+    let one = |spec: &str| with(&format!(", podSets: [{{{template}}}]{spec}"), "");
+    let status = |status: &str| {
+        let reserved = "{type: QuotaReserved, status: 'True', reason: QuotaReserved, message: m, lastTransitionTime: \
+                        2026-01-01T00:00:00Z}";
+        with(
+            &format!(", podSets: [{{name: w, count: 2, {template}}}]"),
+            &format!("status: {{conditions: [{reserved}]{status}}}"),
+        )
+    };
+    let many: Vec<String> = (0..19).map(|n| format!("name: a{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let refused = [
+        (sets(&["count: -1"]), "spec.podSets[0].count in body should be greater than or equal to 0"),
+        (
+            sets(&["count: \"4\""]),
+            "admission webhook \"mworkload.kb.io\" denied the request: json: cannot unmarshal string into Go struct field \
+             PodSet.spec.podSets.count of type int32",
+        ),
+        (
+            sets(&["name: a, minCount: 3, count: 2"]),
+            "spec.podSets[0]: Invalid value: minCount should be positive and less",
+        ),
+        (sets(&["minCount: 0"]), "spec.podSets[0].minCount in body should be greater than or equal to 1"),
+        (
+            sets(&["name: a, minCount: 1", "name: b, minCount: 1"]),
+            "spec.podSets: Invalid value: 2: at most one podSet can use minCount",
+        ),
+        (sets(&["name: a", "name: a"]), "spec.podSets[1]: Duplicate value: {\"name\":\"a\"}"),
+        (sets(&["name: A"]), "spec.podSets[0].name in body should match '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'"),
+        (sets(&many), "spec.podSets: Too many: 19: must have at most 18 items"),
+        (
+            with(", podSets: []", ""),
+            "spec.podSets: Invalid value: 0: spec.podSets in body should have at least 1 items",
+        ),
+        (with(", podSets: [{count: 2}]", ""), "spec.podSets[0].template.spec.containers: Required value"),
+        (one(", foo: 1"), "strict decoding error: unknown field \"spec.foo\""),
+        (sets(&["cuont: 1"]), "strict decoding error: unknown field \"spec.podSets[0].cuont\""),
+        (
+            one(", priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: top}"),
+            "spec: Invalid value: priority should not be nil when priorityClassRef is set",
+        ),
+        (
+            one(", priority: 1, priorityClassRef: {group: kueue.x-k8s.io, kind: PriorityClass, name: top}"),
+            "only the WorkloadPriorityClass kind is allowed for the kueue.x-k8s.io group",
+        ),
+        (
+            one(", priority: 1, priorityClassRef: {group: x, kind: PriorityClass, name: top}"),
+            "spec.priorityClassRef.group: Unsupported value: \"x\"",
+        ),
+        (one(", maximumExecutionTimeSeconds: 0"), "should be greater than or equal to 1"),
+        (one("").replace("queueName: l2", "queueName: L_2"), "spec.queueName in body should match"),
+        (
+            sets(&["topologyRequest: {podSetSliceSize: 2}"]),
+            "spec.podSets[0].topologyRequest.podSetSliceSize: Forbidden: may not be set when podSetSliceRequiredTopology",
+        ),
+        (
+            sets(&["count: 1"]).replace("image: x", "image: x, resources: {requests: {pods: 1}}"),
+            "spec.podSets[0].template.spec.containers[0].resources.requests[pods]: Invalid value: \"pods\": the key is reserved",
+        ),
+        (
+            one("").replace(
+                "namespace: default",
+                "namespace: default, annotations: {kueue.x-k8s.io/admission-gated-by: foo}",
+            ),
+            "metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: \"foo\"",
+        ),
+        (status(""), "status.admission: Required value: must be set while the QuotaReserved condition is true"),
+        (
+            status(", admission: {clusterQueue: cq2, podSetAssignments: [{name: v, count: 2}]}"),
+            "status.admission.podSetAssignments[0].name: Not found: \"v\"",
+        ),
+        (
+            status(", admission: {clusterQueue: cq2}"),
+            "podSetAssignments must have the same number of podSets as the spec",
+        ),
+        (
+            status(
+                ", admission: {clusterQueue: cq2, podSetAssignments: [{name: w}]}, reclaimablePods: [{name: w, count: 3}]",
+            ),
+            "status.reclaimablePods[w].count: Invalid value: 3: should be less or equal to 2",
+        ),
+    ];
+    for (objects, message) in refused {
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        let error = inputs.play().err().unwrap_or_else(|| panic!("accepted: {objects}"));
+        assert!(error.contains(message), "{message}: {error}");
+    }
+    let old = one(", priority: 1, priorityClassName: top, priorityClassSource: kueue.x-k8s.io/workloadpriorityclass");
+    let dumped = one(", foo: 1").replace("name: pre", "name: pre, uid: u");
+    for objects in [one(""), dumped, old.replace("v1beta2", "v1beta1")] {
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        inputs.play().unwrap_or_else(|e| panic!("{objects}: {e}"));
+    }
+}
+
 /// Inputs with a configuration of the manager.
 fn configured(fields: &str) -> String {
     format!("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{fields}\n---\n")
@@ -1061,12 +1290,44 @@ fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() 
             "integrations: {frameworks: [jobset.x-k8s.io/jobset], externalFrameworks: [a.b]}",
             "integrations.externalFrameworks[0]: Invalid value: \"a.b\": must be format, 'Kind.version.group.com'",
         ),
+        ("featureGates: [a]", "featureGates must be a mapping"),
+        ("featureGates: {PartialAdmission: \"yes\"}", "featureGates.PartialAdmission must be true or false"),
+        (
+            "featureGates: {PartialAdmission: false, Nope: true}",
+            "featureGates: Invalid value: {\"Nope\":true,\"PartialAdmission\":false}: unrecognized feature gate: Nope",
+        ),
+        ("featureGates: {TLSOptions: false}", "cannot set feature gate TLSOptions to false, feature is locked to true"),
+        (
+            "featureGates: {TopologyAwareScheduling: false}",
+            "featureGates: Invalid value: 1: cannot use a TAS profile with TAS disabled",
+        ),
+        (
+            "waitForPodsReady: {enable: true, timeout: 0s}",
+            "waitForPodsReady.timeout: Required value: must be specified",
+        ),
     ];
     for (fields, message) in cases {
-        let objects = configured(fields);
+        // Only v1beta1 has `enable`.
+        let version = if fields.contains("enable") { "v1beta1" } else { "v1beta2" };
+        let objects = configured(fields).replace("v1beta2", version);
         let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
         let error = inputs.play().err().unwrap_or_else(|| panic!("accepted: {fields}"));
         assert!(error.contains(message), "{message}: {error}");
+    }
+}
+
+#[test]
+fn the_manager_accepts_known_gates_and_replaces_empty_values_by_defaults() {
+    for (version, fields) in [
+        ("v1beta2", "featureGates: {AllAlpha: true, PartialAdmission: false}"),
+        ("v1beta2", "featureGates: {TopologyAwareScheduling: false, TASProfileMixed: false}"),
+        ("v1beta2", "resources: {transformations: [{input: cpu, strategy: \"\", outputs: {x: 1}}]}"),
+        ("v1beta2", "waitForPodsReady: {timeout: 0s}"),
+        ("v1beta1", "waitForPodsReady: {enable: false, timeout: 0s}"),
+    ] {
+        let objects = configured(fields).replace("v1beta2", version);
+        let inputs = TwoJobSets { objects: &objects, ..TwoJobSets::default() };
+        inputs.play().unwrap_or_else(|e| panic!("{fields}: {e}"));
     }
 }
 
@@ -1155,6 +1416,16 @@ fn the_report_names_the_present_queue_and_the_owner_of_a_prebuilt_workload() {
         let printed = TwoJobSets { metadata, faults, objects, ..TwoJobSets::default() }.print(&format!("queue-{at}"));
         assert!(printed.contains(text), "{text}: {printed}");
     }
+}
+
+/// Its admission has no flavors, so that no quota names the ClusterQueue.
+#[test]
+fn the_report_of_a_jobset_without_requests_names_its_local_queue() {
+    let later = four_pods("later", IN_QUEUE, "").replace("{requests: {cpu: 1}}", "{}");
+    let printed = TwoJobSets::default().print_manifest("no-requests", &later);
+    let sentence = printed.split("JobSet later: waited").nth(1).unwrap_or_default();
+    let sentence: String = sentence.chars().take(60).collect();
+    assert!(sentence.contains("for quota of LocalQueue l"), "{printed}");
 }
 
 #[test]

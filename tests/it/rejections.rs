@@ -114,6 +114,26 @@ fn followers_come_when_the_class_whose_label_was_refused_is_deleted() {
     assert!(text.events.iter().any(label), "{:?}", text.events);
 }
 
+/// `ValidatePodCreate`: a Job may have such a template, but no pod of it exists.
+#[test]
+fn pods_with_a_node_name_and_gates_are_refused() {
+    for (fields, is_refused) in [
+        ("nodeName: node-000\n              schedulingGates: [{name: a.com/x}]", true),
+        ("nodeName: node-000\n              schedulingGates: []", false),
+        ("schedulingGates: [{name: a.com/x}]", false),
+    ] {
+        let text = play("", &jobset("", fields));
+        assert_eq!(pods(&text) == 0, is_refused, "{fields}: {:?}", text.events);
+        let words = "is invalid: spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared";
+        let refusal = |e: &String| e.starts_with("Error creating: Pod \"js-w-0-0-") && e.contains(words);
+        assert_eq!(text.events.iter().any(refusal), is_refused, "{fields}: {:?}", text.events);
+        let blocked = text.outcome.blocked.join("\n");
+        let all = "all pods of Job js-v-0 are refused";
+        let of_first = "all pods of Job js-w-0 are refused";
+        assert_eq!(blocked.contains(all) || blocked.contains(of_first), is_refused, "{fields}: {blocked}");
+    }
+}
+
 #[test]
 fn a_priority_without_its_class_is_forbidden() {
     let text = play("", &jobset("", "priority: 7"));

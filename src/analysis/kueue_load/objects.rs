@@ -97,8 +97,8 @@ pub fn pod_sets(template: &LoadTemplate) -> Arc<[PodSet]> {
     });
     let resources = [(CPU.to_owned(), template.request)].into();
     let template_of_pods = PodTemplate { spec: PodSpec { resources, ..PodSpec::default() }, ..PodTemplate::default() };
-    let pod_set =
-        PodSet { name: "main".to_owned(), count: template.pods, replicas: 1, template: template_of_pods, topology };
+    let (name, count, template, stored) = ("main".to_owned(), template.pods, template_of_pods, None);
+    let pod_set = PodSet { name, count, replicas: 1, template, topology, stored };
     Arc::new([pod_set])
 }
 

@@ -21,6 +21,14 @@ pub fn prune(object: &mut Value) -> Vec<String> {
     unknown
 }
 
+/// Removes the fields of a struct that its schema does not define. Returns their paths, sorted.
+pub fn prune_struct(name: &'static str, value: &mut Value, path: &str) -> Vec<String> {
+    let mut unknown = Vec::new();
+    prune_value(Some(&SchemaType { name, kind: FieldKind::Struct(name) }), value, path, &mut unknown);
+    unknown.sort();
+    unknown
+}
+
 /// Removes all fields outside the metadata, for an object of a version without a schema.
 pub fn prune_all(object: &mut Value) -> Vec<String> {
     let Value::Object(fields) = object else {
@@ -112,6 +120,13 @@ fn prune_nulls_in(ty: Option<&SchemaType>, value: &mut Value) {
 pub fn default(object: &mut Value) {
     if let Value::Object(fields) = object {
         default_fields(tables().struct_named(JOBSET), fields, true);
+    }
+}
+
+/// Sets the CRD's defaults in a struct that is not the root object.
+pub fn default_struct(name: &str, value: &mut Value) {
+    if let Value::Object(fields) = value {
+        default_fields(tables().struct_named(name), fields, false);
     }
 }
 

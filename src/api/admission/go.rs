@@ -18,13 +18,27 @@ pub fn round_trip_jobset(object: &Value) -> Result<Value, GoDecodeError> {
 
 /// Returns an object of any struct type in the tables after decoding and serialization by Go.
 pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, GoDecodeError> {
-    let root = SchemaType { name, kind: FieldKind::Struct(name) };
+    round_trip_value(&SchemaType { name, kind: FieldKind::Struct(name) }, object)
+}
+
+/// Returns a value of the type of a field after decoding and serialization by Go; null if the tables do not contain the
+/// field.
+pub fn round_trip_field(of: &str, field: &str, value: &Value) -> Result<Value, GoDecodeError> {
+    tables().struct_named(of).field(field).map_or(Ok(Value::Null), |field| round_trip_value(&field.ty, value))
+}
+
+fn round_trip_value(ty: &SchemaType, value: &Value) -> Result<Value, GoDecodeError> {
     let mut reader = GoReader::default();
-    let read = reader.value(&root, object)?;
+    let read = reader.value(ty, value)?;
     match reader.first_error {
         Some(error) => Err(error),
-        None => Ok(read.unwrap_or_else(|| zero_value(&root))),
+        None => Ok(read.unwrap_or_else(|| zero_value(ty))),
     }
+}
+
+/// Returns a struct in the form of [`normalize`].
+pub fn normalize_struct(name: &'static str, value: &Value) -> Value {
+    normalize(&SchemaType { name, kind: FieldKind::Struct(name) }, value)
 }
 
 #[derive(Default)]

@@ -37,6 +37,15 @@ pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
+/// Returns all errors of a struct at a path.
+pub fn struct_errors(name: &'static str, path: &str, value: &Value) -> Vec<FieldError> {
+    let ty = SchemaType { name, kind: FieldKind::Struct(name) };
+    let mut errors = Vec::new();
+    check_value(&ty, &SchemaRules::default(), path, value, None, &mut errors);
+    unique(&ty, &[], path, value, &mut errors);
+    errors
+}
+
 /// Returns the first error for which server-side apply fails to parse the object.
 pub fn first_apply_error(object: &Value) -> Option<String> {
     let root = SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) };

@@ -1,4 +1,5 @@
-//! The Go types of JobSet, Job and Pod with the CRD's rules for each field, read once from tables.
+//! The Go types of JobSet, Job, Pod and the spec of Kueue's Workload with the CRD's rules for each field, read once
+//! from tables.
 //!
 //! A table line is `Go type` for a struct. The indented lines below it are its fields in Go's order: JSON name, Go
 //! type, `o` (omitempty) or `oz` (also omitzero), then the rules of the CRD: `r` required, `d=` default, `enum=`,
@@ -9,11 +10,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-const TABLES: [&str; 4] = [
+const TABLES: [&str; 5] = [
     include_str!("types/jobset.txt"),
     include_str!("types/batch.txt"),
     include_str!("types/core.txt"),
     include_str!("types/meta.txt"),
+    include_str!("types/kueue.txt"),
 ];
 const NAMES: &str = include_str!("types/names.txt");
 

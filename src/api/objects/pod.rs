@@ -117,10 +117,12 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     merge_match_label_keys(&mut stored);
     let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
-    pod::spec(&stored["spec"], &FieldPath::new("spec"), &mut errors);
+    let path = FieldPath::new("spec");
+    pod::spec(&stored["spec"], &path, &mut errors);
     for kind in ["containers", "initContainers"] {
-        images(list(&stored["spec"], kind), &FieldPath::new("spec").child(kind), &mut errors);
+        images(list(&stored["spec"], kind), &path.child(kind), &mut errors);
     }
+    pod::creation(&stored["spec"], &path, &mut errors);
     errors.into_rejection("Pod", &name)?;
     Ok(stored)
 }

@@ -184,6 +184,7 @@ impl KueueController {
             return;
         }
         ended.finish_out_of_sync(self.time(ctx));
+        self.existing.rows[index].due = None;
         self.store_existing(ctx, index, ended);
         self.queues_changed(ctx);
     }

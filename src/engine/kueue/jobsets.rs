@@ -18,6 +18,7 @@ use sim_kueue::control::{JobView, reconcile_job};
 use sim_kueue::workload::jobset::{
     self, PriorityClasses, WorkloadError, adopted, is_equivalent, priority_class_label, workload,
 };
+use sim_kueue::workload::topology::TopologyRequestError;
 use sim_kueue::workload::{ConditionType, Workload, reasons};
 use sim_policy::kinds::JobSetConditionType;
 use std::sync::Arc;
@@ -59,7 +60,16 @@ impl KueueController {
                 Err(error) => return self.report_error(ctx, jobset, &error, "does not update its Workload"),
             }
             if !is_equivalent(&self.rows[jobset.ix()].spec, &current).unwrap_or(true) {
-                return self.delete_workload(ctx, jobset, &current);
+                if self.rows[jobset.ix()].spec.prebuilt_workload().is_none() {
+                    return self.delete_workload(ctx, jobset, &current);
+                }
+                let name = current.name.clone();
+                let error = WorkloadError::PrebuiltWorkloadOutOfSync { name };
+                self.report_error(ctx, jobset, &error, "does not start it");
+                let mut ended = (*current).clone();
+                ended.finish_out_of_sync(self.time(ctx));
+                let based_on = self.rows[jobset.ix()].workload_version;
+                return self.send(ctx, jobset, Write::Status(StatusWrite { workload: Box::new(ended), based_on }));
             }
         }
         let row = &self.rows[jobset.ix()];
@@ -234,9 +244,11 @@ impl KueueController {
                 if ctx.store.jobsets[jobset.ix()].workload_version != write.based_on {
                     return RequestAnswer::Conflict;
                 }
-                // Kueue ends the Workload of a deleted JobSet without an Event (`FinalizeOrphanedWorkload`).
+                // Kueue ends the Workload of a deleted JobSet (`FinalizeOrphanedWorkload`) and a prebuilt one that
+                // differs from its JobSet without an Event.
                 let finished = write.workload.condition(ConditionType::Finished).filter(|c| c.status);
-                let is_declared = finished.is_some_and(|c| c.reason != reasons::OWNER_NOT_FOUND);
+                let is_silent = |reason: &str| [reasons::OWNER_NOT_FOUND, reasons::OUT_OF_SYNC].contains(&reason);
+                let is_declared = finished.is_some_and(|c| !is_silent(&c.reason));
                 let message =
                     format!("Workload '{}/{}' is declared finished", write.workload.namespace, write.workload.name);
                 apiserver::set_workload(ctx, jobset, *write.workload);
@@ -341,6 +353,7 @@ fn describe_step_error(error: &WorkloadError, step: &str) -> String {
         }
         WorkloadError::UnknownPriorityClass { name } => format!("WorkloadPriorityClass {name} does not exist"),
         WorkloadError::UnknownPodPriorityClass { name } => format!("PriorityClass {name} does not exist"),
+        WorkloadError::Topology(TopologyRequestError::Constraints(error)) => error.to_string(),
         WorkloadError::Topology(_) => "the annotations of its topology request are not valid".to_owned(),
         WorkloadError::RefusedPodSets { message } => {
             format!("admission webhook \"vworkload.kb.io\" denied the request: {message}")

@@ -287,7 +287,7 @@ fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String>
     let kind = if workload.active { ConditionType::QuotaReserved } else { ConditionType::Evicted };
     let state = if workload.active { "waits for admission" } else { "is deactivated" };
     let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
-    let missing = missing_objects(workload, objects).map_or(String::new(), |missing| format!("; {missing}"));
+    let missing = inactive_reason(workload, objects).map_or(String::new(), |missing| format!("; {missing}"));
     let queue = local_queue_text(&workload.queue, " in LocalQueue ");
     Some(format!("its Workload {state}{queue}{words}{missing}"))
 }
@@ -297,20 +297,42 @@ pub fn local_queue_text(queue: &str, before: &str) -> String {
     if queue.is_empty() { " without a LocalQueue".to_owned() } else { format!("{before}{queue}") }
 }
 
-/// Returns which objects make the ClusterQueue of a Workload inactive because they do not exist.
-fn missing_objects(workload: &Workload, objects: &KueueObjects) -> Option<String> {
+/// Returns which objects make the ClusterQueue of a Workload inactive: those that do not exist, or a cycle of Cohorts.
+fn inactive_reason(workload: &Workload, objects: &KueueObjects) -> Option<String> {
     let mut locals = objects.local_queues.iter();
     let local = locals.find(|queue| queue.namespace == workload.namespace && queue.name == workload.queue)?;
     let queue = objects.cluster_queues.iter().find(|queue| queue.name == local.cluster_queue)?;
     let checks = queue.admission_checks.iter().map(|rule| &*rule.name);
     let checks = checks.filter(|name| !objects.admission_checks.iter().any(|check| check.name == *name));
     let flavors = queue.resource_groups.iter().flat_map(|group| &group.flavors).map(|flavor| &*flavor.name);
-    let flavors = flavors.filter(|name| !objects.flavors.iter().any(|flavor| flavor.name == *name));
-    let missing: Vec<String> = checks
-        .map(|name| format!("AdmissionCheck {name}"))
-        .chain(flavors.map(|name| format!("ResourceFlavor {name}")))
-        .collect();
-    (!missing.is_empty()).then(|| format!("it refers to {}, which the inputs do not contain", missing.join(", ")))
+    let missing_of_flavor = |name: &str| match objects.flavors.iter().find(|flavor| flavor.name == name) {
+        None => Some(format!("ResourceFlavor {name}")),
+        Some(flavor) => {
+            let topology = flavor.topology.as_ref()?;
+            let is_missing = !objects.topologies.iter().any(|known| known.name == *topology);
+            is_missing.then(|| format!("Topology {topology} (of ResourceFlavor {name})"))
+        }
+    };
+    let missing: Vec<String> =
+        checks.map(|name| format!("AdmissionCheck {name}")).chain(flavors.filter_map(missing_of_flavor)).collect();
+    if missing.is_empty() {
+        let cycle = cycle_of_cohorts(queue.cohort.as_deref()?, objects)?;
+        return Some(format!("the parents of its Cohorts form a cycle: {}", cycle.join(", ")));
+    }
+    Some(format!("it refers to {}, which the inputs do not contain", missing.join(", ")))
+}
+
+/// Returns the Cohorts from a first one up to the one whose parent is among them, if there is such a one.
+fn cycle_of_cohorts<'o>(first: &'o str, objects: &'o KueueObjects) -> Option<Vec<&'o str>> {
+    let mut path = vec![first];
+    loop {
+        let last = path[path.len() - 1];
+        let parent = objects.cohorts.iter().find(|cohort| cohort.name == last)?.parent.as_deref()?;
+        if path.contains(&parent) {
+            return Some(path);
+        }
+        path.push(parent);
+    }
 }
 
 /// Returns for which AdmissionCheck a Workload with quota waits.

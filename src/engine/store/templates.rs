@@ -207,12 +207,13 @@ impl TemplateStore {
         self.rows.push(StoredTemplate {
             accelerators: facts.accelerators(cluster),
             start_order: start_order(&pod.spec, &agent),
+            // `ValidatePodCreate` refuses such a pod; a template may become one when Kueue adds its gate.
+            rejected: pod.spec.node_name.is_some() && pod.spec.scheduling_gates > 0,
             pod,
             facts,
             exclusive,
             annotated_key: exclusive_key.map(str::to_owned),
             agent,
-            rejected: false,
         });
         TemplateId(self.rows.len() as u32 - 1)
     }
@@ -230,7 +231,7 @@ impl TemplateStore {
         }
         let id = self.add(cluster, Arc::new(pod), None, agent);
         self.rows[id.ix()].exclusive = exclusive;
-        self.rows[id.ix()].rejected = refused;
+        self.rows[id.ix()].rejected |= refused;
         self.rows[id.ix()].annotated_key = annotated;
         id
     }

@@ -12,6 +12,7 @@ mod quotas;
 mod reader;
 mod stored_workload;
 mod validate;
+mod workload_rules;
 
 pub use admission_checks::add_outcomes;
 pub use existing_workloads::add_run_times;

@@ -49,11 +49,19 @@ fn owner(owners: &[YamlNode]) -> Option<WorkloadOwner> {
     Some(WorkloadOwner { kind: text("kind"), name: text("name"), uid: text("uid") })
 }
 
+/// Returns the lists of containers of a pod set as written.
+fn containers(node: &YamlNode) -> Value {
+    let list = |name: &str| Some((name.to_owned(), node.at_path(&["template", "spec", name])?.to_json()));
+    ["containers", "initContainers"].into_iter().filter_map(list).collect()
+}
+
 fn pod_set(node: &YamlNode) -> StoredPodSet {
     StoredPodSet {
         name: read::string(node, "name").unwrap_or_else(|| "main".to_owned()),
         count: read::u32_of(node, "count").unwrap_or(1),
         template: node.get("template").map(pod::template).unwrap_or_default(),
         topology_request: node.get("topologyRequest").map_or(Value::Null, YamlNode::to_json),
+        containers: containers(node),
+        min_count: read::u32_of(node, "minCount"),
     }
 }

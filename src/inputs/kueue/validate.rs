@@ -1,9 +1,10 @@
 //! Refusals of Kueue's CRDs, of its validation webhooks (`pkg/webhooks`) and of its manager (`pkg/config`), with their
 //! messages.
 
-use super::quotas;
+use super::workload_rules::Refusals;
+use super::{quotas, workload_rules};
 use crate::read;
-use crate::schema::definitions::kueue::V1BETA1;
+use crate::schema::definitions::kueue::{CONFIGURATION_V1BETA1, V1BETA1};
 use crate::text::locate::locate;
 use crate::text::node::{SourcePosition, YamlNode};
 use sim_api::admission::error_list::ErrorList;
@@ -12,10 +13,8 @@ use sim_api::admission::{meta_check, names};
 use sim_api::objects::check::label_selector;
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::kueue::{KUBE_SYSTEM, NAMESPACE_NAME};
-use sim_base::quantity;
+use sim_base::{Duration, quantity};
 use std::collections::BTreeSet;
-
-type Refusals = Vec<(SourcePosition, String)>;
 
 /// Returns the refusals of an object whose fields are valid.
 pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
@@ -27,13 +26,13 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
         references(node, kind, &mut found);
         sizes(node, kind, &mut found);
     }
-    let is_cohort = kind == "Cohort";
+    let version = node.get("apiVersion").and_then(YamlNode::as_str);
+    let (is_cohort, is_old) = (kind == "Cohort", version == Some(V1BETA1));
     if is_cohort || kind == "ClusterQueue" {
         let parents = ["cohortName", "cohort", "parentName"];
         let has_parent = parents.iter().any(|key| read::string(spec, key).is_some_and(|name| !name.is_empty()));
         resource_groups(spec, has_parent, is_cohort, &mut found);
         policies(spec, &mut found);
-        let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(V1BETA1);
         admission_checks(spec, is_old, &mut found);
     }
     if is_cohort || kind == "ClusterQueue" || kind == "LocalQueue" {
@@ -45,6 +44,7 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
         "ClusterQueue" => selector(spec, "namespaceSelector", "spec.namespaceSelector", &mut found),
         "AdmissionCheck" => parameters(spec, &mut found),
         "Configuration" => configuration(node, &mut found),
+        "Workload" => found.extend(workload_rules::refusals(node, is_old)),
         _ => {}
     }
     found
@@ -473,7 +473,76 @@ fn configuration(node: &YamlNode, found: &mut Refusals) {
         let value = format!("resources.quotaCheckStrategy: Invalid value: {IGNORE:?}");
         found.push((strategy.at, format!("{value}: {message}")));
     }
+    readiness(node, found);
+    feature_gates(node, found);
     managed_namespaces(node, found);
+}
+
+/// Checks the time for readiness (`validateWaitForPodsReady`). Only v1beta2 replaces zero by the default.
+fn readiness(node: &YamlNode, found: &mut Refusals) {
+    let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(CONFIGURATION_V1BETA1);
+    let wait = node.get("waitForPodsReady").filter(|wait| is_old && read::boolean(wait, "enable") == Some(true));
+    let Some(wait) = wait else { return };
+    if read::duration(wait, "timeout") == Some(Duration::ZERO) {
+        let at = wait.get("timeout").map_or(wait.at, |timeout| timeout.at);
+        found.push((at, "waitForPodsReady.timeout: Required value: must be specified".to_owned()));
+    }
+}
+
+/// Feature gates of Kueue's manager (`pkg/features/kube_features.go`) and those of every component.
+const FEATURE_GATES: [&str; 82] = [
+    "AllAlpha", "AllBeta", "AdmissionFairSharing", "AdmissionGatedBy", "AssignQueueLabelsForPods",
+    "CleanupProvisioningRequestsOnEviction", "ConcurrentAdmission", "CustomMetricLabels",
+    "DeferRayServiceFinalizationForRedisCleanup", "DisableWaitForPodsReady", "ElasticJobsViaWorkloadSlices",
+    "ElasticJobsViaWorkloadSlicesWithTAS", "FailureRecoveryPolicy", "FairSharingPreemptWithinNominal",
+    "FairSharingPrioritizeNonBorrowing", "FastQuotaReleaseInPodIntegration", "FinishOrphanedWorkloads",
+    "FlavorFungibility", "FlavorFungibilityPreserveScanProgress", "KueueDRAIntegration",
+    "KueueDRAIntegrationConsumableCapacity", "KueueDRAIntegrationExtendedResource",
+    "KueueDRAIntegrationPartitionableDevices", "KueueDRARejectWorkloadsWhenDRADisabled", "LWSImmutableGroupSize",
+    "LocalQueueMetrics", "ManagedJobsNamespaceSelectorAlwaysRespected", "MetricForWorkloadCreationLatency",
+    "MetricsForCohorts", "MultiKueue", "MultiKueueAdaptersForCustomJobs", "MultiKueueClusterProfile",
+    "MultiKueueIncrementalDispatcherConfig", "MultiKueueIncrementalDispatcherRespectConfigOrder",
+    "MultiKueueKubeConfigPathValidation", "MultiKueueManagerQuotaAutomation", "MultiKueueOrchestratedPreemption",
+    "MultiKueueRemoteSpecSync", "PartialAdmission", "PodIntegrationValidateGroupOwner", "PrioritizePreemptorWorkloads",
+    "PriorityBoost", "PrioritySortingWithinCohort", "QuotaCheckStrategy", "ReclaimablePods",
+    "RecomputeAssignmentUponPreemptionTargetsOverlap", "RejectUpdatesToCQWithInvalidOnFlavors",
+    "RemoveFinalizersWithStrictPatch", "SchedulerLibraryIntegration", "SchedulingEquivalenceHashing",
+    "ShortWorkloadNames", "SkipAncestorCheckForDeletedWorkloads", "SkipReassignmentForPodOwnedWorkloads",
+    "SparkApplicationIntegration", "TASAssignmentsEncodingByHostnamePrefix", "TASBalancedPlacement",
+    "TASCacheNodeMatchResults", "TASCacheTopologyTree", "TASCachingRemainingResources", "TASFailedNodeReplacement",
+    "TASFailedNodeReplacementFailFast", "TASHandleOverlappingFlavors", "TASMultiLayerTopology", "TASProfileMixed",
+    "TASRecomputeAssignmentWithinSchedulingCycle", "TASReplaceNodeDueToNotReadyOverFixedTime",
+    "TASReplaceNodeOnNodeTaints", "TASReplaceNodeOnPodTermination", "TASRespectNodeAffinityPreferred",
+    "TASValidateWorkloadSliceSize", "TLSOptions", "TopologyAwareScheduling", "UnadmittedWorkloadsExplicitStatus",
+    "UnadmittedWorkloadsObservability", "ValidateRayAndSparkJobUpdates", "VectorizedResourceRequests",
+    "VisibilityOnDemand", "WorkloadIdentifierAnnotations", "WorkloadPriorityClassDefaulting",
+    "WorkloadRequestUseMergePatch", "WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata",
+];
+
+/// Gates that cannot be disabled any more.
+const LOCKED_GATES: [&str; 2] = ["ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"];
+
+/// Checks names and values of feature gates (`LoadAndValidateFeatureGates`).
+fn feature_gates(node: &YamlNode, found: &mut Refusals) {
+    let Some(gates) = node.get("featureGates") else { return };
+    let is_set = |name: &str| read::boolean(gates, name);
+    let value = gates.to_json();
+    let mut refuse = |value: &str, message: String| {
+        found.push((gates.at, format!("featureGates: Invalid value: {value}: {message}")));
+    };
+    for (key, _) in gates.entries() {
+        let name = key.name.as_str();
+        if !FEATURE_GATES.contains(&name) {
+            return refuse(&value.to_string(), format!("unrecognized feature gate: {name}"));
+        }
+        if LOCKED_GATES.contains(&name) && is_set(name) == Some(false) {
+            let message = format!("cannot set feature gate {name} to false, feature is locked to true");
+            return refuse(&value.to_string(), message);
+        }
+    }
+    if is_set("TopologyAwareScheduling") == Some(false) && is_set("TASProfileMixed") != Some(false) {
+        refuse("1", "cannot use a TAS profile with TAS disabled".to_owned());
+    }
 }
 
 /// Value of `quotaCheckStrategy` with which resources that a ClusterQueue does not cover do not count.

@@ -108,11 +108,17 @@ fn check_max_execution_time(jobset: &JobSet, errors: &mut ErrorList) {
         Ok(seconds) if seconds > 0 => {}
         Ok(seconds) => errors.invalid_raw(&path, &seconds.to_string(), "should be greater than 0"),
         Err(_) => {
-            let is_number = value.parse::<i128>().is_ok();
-            let problem = if is_number { "value out of range" } else { "invalid syntax" };
+            let problem = parse_problem(value);
             errors.invalid_text(&path, value, &format!("strconv.Atoi: parsing {}: {problem}", go_quote(value)));
         }
     }
+}
+
+/// Returns why Go's `strconv` does not read a text as a decimal integer.
+pub fn parse_problem(text: &str) -> &'static str {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { "value out of range" } else { "invalid syntax" }
 }
 
 /// Returns whether the size of the job may change while it runs (`workloadslicing.Enabled`).
@@ -126,7 +132,7 @@ fn gate_names(value: &str) -> Vec<&str> {
 }
 
 /// Checks the names of gates (`validateAdmissionGatedByAnnotationFormat`).
-fn check_gates(value: &str, errors: &mut ErrorList) {
+pub fn check_gates(value: &str, errors: &mut ErrorList) {
     let path = annotation_path(ADMISSION_GATED_BY);
     let gates = gate_names(value);
     for (at, gate) in gates.iter().enumerate() {

@@ -4,14 +4,14 @@ use super::conditions::whole_seconds;
 use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::errors::join_errors;
 use sim_api::admission::field::FieldPath;
-use sim_api::admission::meta_check;
+use sim_api::admission::{coerce, go, meta_check};
 use sim_api::objects::{existing_priority_classes, priority_of};
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_MAX_EXECUTION_TIME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
-use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, WorkloadPriorityClass};
+use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, StoredPodSet, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ReplicatedJob};
 use sim_base::{SimTime, quantity};
 use std::sync::Arc;
@@ -114,8 +114,14 @@ fn pod_templates(jobset: &JobSet) -> impl Iterator<Item = &Value> {
 
 /// Returns the message with which the webhook of Workloads refuses the pod sets (`validatePodSet`).
 fn refused_pod_sets(jobset: &JobSet) -> Option<String> {
+    let errors = template_errors(pod_templates(jobset));
+    if errors.is_empty() { None } else { Some(join_errors(&errors.errors)) }
+}
+
+/// Checks the pod templates of a Workload, in the order of its pod sets (`validatePodSet`).
+pub fn template_errors<'t>(templates: impl Iterator<Item = &'t Value>) -> ErrorList {
     let mut errors = ErrorList::default();
-    for (index, template) in pod_templates(jobset).enumerate() {
+    for (index, template) in templates.enumerate() {
         let path = FieldPath::new("spec").child("podSets").index(index).child("template");
         let metadata = path.child("metadata");
         meta_check::labels(&template["metadata"]["labels"], &metadata.child("labels"), &mut errors);
@@ -128,7 +134,7 @@ fn refused_pod_sets(jobset: &JobSet) -> Option<String> {
         }
         check_amounts(&template["spec"]["resources"], &spec.child("resources"), &mut errors);
     }
-    if errors.is_empty() { None } else { Some(join_errors(&errors.errors)) }
+    errors
 }
 
 /// Checks the names and signs of requests and limits (`validateResourceList`).
@@ -178,13 +184,22 @@ pub fn workload(jobset: &JobSet, classes: &PriorityClasses<'_>, now: SimTime) ->
     }
 }
 
-/// Returns the prebuilt Workload with which a JobSet starts, or why the JobSet waits.
+/// Returns the prebuilt Workload with which a JobSet starts, or why the JobSet waits. It keeps its own pod sets, with
+/// the names of the replicatedJobs.
 pub fn adopted(jobset: &JobSet, prebuilt: &Workload) -> Result<Workload, WorkloadError> {
-    let name = || prebuilt.name.clone();
-    if prebuilt.max_execution_s != max_execution_s(jobset) || !has_equal_pod_sets(jobset, prebuilt)? {
-        return Err(WorkloadError::PrebuiltWorkloadOutOfSync { name: name() });
+    let own = pod_sets(jobset)?;
+    let is_in_sync = prebuilt.max_execution_s == max_execution_s(jobset)
+        && has_equal_pod_sets(&own, prebuilt)
+        && has_equal_containers(jobset, prebuilt);
+    if !is_in_sync {
+        return Err(WorkloadError::PrebuiltWorkloadOutOfSync { name: prebuilt.name.clone() });
     }
-    Ok(Workload { pod_sets: pod_sets(jobset)?, ..prebuilt.clone() })
+    let pod_set = |(own, prebuilt): (&PodSet, &PodSet)| {
+        let (name, template, topology) = (own.name.clone(), prebuilt.template.clone(), prebuilt.topology.clone());
+        PodSet { name, count: own.count, replicas: own.replicas, template, topology, stored: None }
+    };
+    let pod_sets = own.iter().zip(prebuilt.pod_sets.iter()).map(pod_set).collect();
+    Ok(Workload { pod_sets, ..prebuilt.clone() })
 }
 
 /// Returns whether the Workload still describes its suspended JobSet (`EquivalentToWorkload`). Kueue compares counts,
@@ -196,14 +211,37 @@ pub fn is_equivalent(jobset: &JobSet, workload: &Workload) -> Result<bool, Workl
     if workload.has_reservation() {
         return Ok(true);
     }
-    has_equal_pod_sets(jobset, workload)
+    Ok(has_equal_pod_sets(&pod_sets(jobset)?, workload))
 }
 
-fn has_equal_pod_sets(jobset: &JobSet, workload: &Workload) -> Result<bool, WorkloadError> {
-    let own = pod_sets(jobset)?;
-    let is_equal =
-        |(a, b): (&PodSet, &PodSet)| a.count == b.count && a.template.spec.tolerations == b.template.spec.tolerations;
-    Ok(own.len() == workload.pod_sets.len() && own.iter().zip(workload.pod_sets.iter()).all(is_equal))
+/// Compares numbers of pods and, before the admission, tolerations (`ComparePodSets`).
+fn has_equal_pod_sets(own: &[PodSet], workload: &Workload) -> bool {
+    let ignores_tolerations = workload.is_admitted();
+    let is_equal = |(a, b): (&PodSet, &PodSet)| {
+        let has_min_count = b.stored.as_ref().is_some_and(|stored| stored.min_count.is_some());
+        let has_tolerations = ignores_tolerations || a.template.spec.tolerations == b.template.spec.tolerations;
+        a.count == b.count && !has_min_count && has_tolerations
+    };
+    own.len() == workload.pod_sets.len() && own.iter().zip(workload.pod_sets.iter()).all(is_equal)
+}
+
+/// Compares containers and init containers of the templates as written (`comparePodTemplate`).
+fn has_equal_containers(jobset: &JobSet, workload: &Workload) -> bool {
+    let stored = workload.pod_sets.iter().map(|pod_set| pod_set.stored.as_ref());
+    let is_equal = |(template, stored): (&Value, Option<&Arc<StoredPodSet>>)| {
+        stored.is_none_or(|stored| normal_containers(&template["spec"]) == normal_containers(&stored.containers))
+    };
+    pod_templates(jobset).zip(stored).all(is_equal)
+}
+
+/// Returns the containers of a pod spec in a form that is equal for containers that Go considers equal
+/// (`equality.Semantic.DeepEqual`): quantities count by value, and empty lists as absent.
+fn normal_containers(spec: &Value) -> Value {
+    const POD_SPEC: &str = "v1.PodSpec";
+    let mut containers = json!({"initContainers": spec["initContainers"], "containers": spec["containers"]});
+    coerce::default_struct(POD_SPEC, &mut containers);
+    let read = go::round_trip(POD_SPEC, &containers).unwrap_or(containers);
+    go::normalize_struct(POD_SPEC, &read)
 }
 
 fn pod_sets(jobset: &JobSet) -> Result<Arc<[PodSet]>, WorkloadError> {
@@ -211,7 +249,8 @@ fn pod_sets(jobset: &JobSet) -> Result<Arc<[PodSet]>, WorkloadError> {
         let template = job.template.template.clone();
         let topology = topology::read(&template.annotations).map_err(WorkloadError::Topology)?;
         let topology = Some(topology);
-        Ok(PodSet { name: job.name.clone(), count: pods(job), replicas: job.replicas, template, topology })
+        let (name, count) = (job.name.clone(), pods(job));
+        Ok(PodSet { name, count, replicas: job.replicas, template, topology, stored: None })
     };
     jobset.spec.replicated_jobs.iter().map(pod_set).collect()
 }

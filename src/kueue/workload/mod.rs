@@ -2,7 +2,7 @@
 
 pub mod conditions;
 pub mod info;
-mod job_validation;
+pub mod job_validation;
 pub mod jobset;
 pub mod object;
 pub mod reasons;

@@ -5,7 +5,7 @@ use super::reasons;
 use super::status::{PodSetAdmission, WorkloadStatus};
 use crate::tas::{TopologyAssignment, TopologyRequest};
 use sim_api::spec::PodTemplate;
-use sim_api::spec::kueue::{PriorityClassRef, RequeuingTimestamp};
+use sim_api::spec::kueue::{PriorityClassRef, RequeuingTimestamp, StoredPodSet};
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct PodSet {
     pub replicas: u32,
     pub template: PodTemplate,
     pub topology: Option<TopologyRequest>,
+    /// The pod set in the inputs; `None` for one that Kueue makes from a replicatedJob.
+    pub stored: Option<Arc<StoredPodSet>>,
 }
 
 impl Workload {

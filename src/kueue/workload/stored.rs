@@ -14,6 +14,7 @@ use sim_base::SimTime;
 use sim_base::calendar::parse_time;
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl From<&StoredWorkload> for Workload {
     fn from(stored: &StoredWorkload) -> Workload {
@@ -56,7 +57,8 @@ fn pod_set(stored: &StoredPodSet) -> PodSet {
     let topology =
         topology_request(&stored.topology_request).or_else(|| topology::read(&stored.template.annotations).ok());
     let (name, template) = (stored.name.clone(), stored.template.clone());
-    PodSet { name, count: stored.count, replicas, template, topology }
+    let source = Some(Arc::new(stored.clone()));
+    PodSet { name, count: stored.count, replicas, template, topology, stored: source }
 }
 
 /// Reads `topologyRequest` as the annotations from which Kueue made it.

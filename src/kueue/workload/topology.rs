@@ -2,7 +2,10 @@
 //! (`pkg/controller/jobframework/tas.go`).
 
 use crate::tas::{LevelRequest, SliceConstraint, TopologyRequest};
+use serde_json::{Map, Value};
+use sim_api::admission::{go, json_text};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Annotations of Kueue on pod templates.
 pub mod annotations {
@@ -18,10 +21,40 @@ pub mod annotations {
 /// Reasons for which the annotations cannot be read. Kueue then creates no Workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyRequestError {
-    Unconstrained { value: String },
-    SliceSize { value: String },
-    Constraints { value: String },
+    Unconstrained {
+        value: String,
+    },
+    SliceSize {
+        value: String,
+    },
+    Constraints(ConstraintsError),
+    /// A layer of slices has less than one pod.
+    LayerSize,
 }
+
+/// Reasons for which the annotation of slice layers cannot be read, with Kueue's messages (`Build`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstraintsError {
+    /// The text is no JSON list of layers, with Go's message.
+    Unreadable(String),
+    /// The number of layers is not between 1 and 3.
+    LayerCount(usize),
+}
+
+impl fmt::Display for ConstraintsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstraintsError::Unreadable(error) => {
+                write!(f, "failed to parse multi-layer topology constraints annotation: {error}")
+            }
+            ConstraintsError::LayerCount(count) => {
+                write!(f, "topology constraints must contain between 1 and 3 entries: got {count}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConstraintsError {}
 
 /// Reads the annotations of a pod template.
 pub fn read(annotations: &BTreeMap<String, String>) -> Result<TopologyRequest, TopologyRequestError> {
@@ -39,10 +72,16 @@ pub fn read(annotations: &BTreeMap<String, String>) -> Result<TopologyRequest, T
         }
     }
     if let Some(value) = get(annotations::SLICE_CONSTRAINTS) {
-        request.slices = read_constraints(&value).ok_or(TopologyRequestError::Constraints { value })?;
+        let layers = layers(&value).map_err(TopologyRequestError::Constraints)?;
+        let slice = |layer: WrittenLayer| {
+            let size = u32::try_from(layer.size).ok().filter(|size| *size > 0)?;
+            Some(SliceConstraint { topology: layer.topology, size })
+        };
+        let slices = layers.into_iter().map(slice).collect::<Option<_>>();
+        request.slices = slices.ok_or(TopologyRequestError::LayerSize)?;
     } else if let (Some(topology), Some(value)) = (get(annotations::SLICE_REQUIRED), get(annotations::SLICE_SIZE)) {
         let size = value.parse::<i32>().ok().and_then(|size| u32::try_from(size).ok());
-        let size = size.ok_or(TopologyRequestError::SliceSize { value })?;
+        let size = size.filter(|size| *size > 0).ok_or(TopologyRequestError::SliceSize { value })?;
         request.slices = vec![SliceConstraint { topology, size }];
     }
     let has_level = matches!(request.level, Some(LevelRequest::Required(_) | LevelRequest::Preferred(_)));
@@ -59,12 +98,40 @@ fn parse_bool(value: &str) -> Option<bool> {
     }
 }
 
-fn read_constraints(text: &str) -> Option<Vec<SliceConstraint>> {
-    let list: serde_json::Value = serde_json::from_str(text).ok()?;
-    let read = |entry: &serde_json::Value| {
-        let topology = entry["topology"].as_str()?.to_owned();
-        Some(SliceConstraint { topology, size: u32::try_from(entry["size"].as_u64()?).ok()? })
+/// A layer of slices as written. A missing field is empty or zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenLayer {
+    pub topology: String,
+    pub size: i32,
+}
+
+/// Number of layers of slices.
+const LAYERS_MAX: usize = 3;
+
+/// Reads the annotation of slice layers like Go's `json.Unmarshal`, which ignores the case of keys.
+pub fn layers(text: &str) -> Result<Vec<WrittenLayer>, ConstraintsError> {
+    let (mut written, _) = json_text::parse(text).map_err(|error| ConstraintsError::Unreadable(error.to_string()))?;
+    written.as_array_mut().into_iter().flatten().for_each(fold_keys);
+    let read =
+        go::round_trip_field("v1beta2.PodSetTopologyRequest", "podsetSliceRequiredTopologyConstraints", &written)
+            .map_err(|error| ConstraintsError::Unreadable(error.to_string()))?;
+    let layer = |layer: &Value| WrittenLayer {
+        topology: layer["topology"].as_str().unwrap_or_default().to_owned(),
+        size: layer["size"].as_i64().and_then(|size| i32::try_from(size).ok()).unwrap_or(0),
     };
-    let all: Vec<SliceConstraint> = list.as_array()?.iter().map(read).collect::<Option<_>>()?;
-    (1..=3).contains(&all.len()).then_some(all)
+    let layers: Vec<WrittenLayer> = read.as_array().into_iter().flatten().map(layer).collect();
+    match layers.len() {
+        1..=LAYERS_MAX => Ok(layers),
+        count => Err(ConstraintsError::LayerCount(count)),
+    }
+}
+
+/// Gives the keys of a layer the case of the fields.
+fn fold_keys(layer: &mut Value) {
+    let Value::Object(fields) = layer else { return };
+    let name = |key: String| {
+        let field = ["topology", "size"].into_iter().find(|field| key.eq_ignore_ascii_case(field));
+        field.map_or(key, str::to_owned)
+    };
+    *fields = std::mem::take(fields).into_iter().map(|(key, value)| (name(key), value)).collect::<Map<_, _>>();
 }

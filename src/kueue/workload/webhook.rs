@@ -1,15 +1,13 @@
 //! Kueue's webhooks for JobSets (`pkg/controller/jobs/jobset/jobset_webhook.go`): defaults, and the checks of new and
 //! changed JobSets. Those of labels and annotations of the JobSet are in `job_validation`.
-//!
-//! Text that is no JSON list in the annotation of slice layers is not checked, because its message is Go's own.
 
 use super::job_validation;
 use super::jobset::{pods, priority_class_label};
 use super::topology::annotations::{
     GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, UNCONSTRAINED,
 };
-use super::topology::{self, TopologyRequestError};
-use crate::tas::{LevelRequest, SliceConstraint};
+use super::topology::{self, TopologyRequestError, WrittenLayer};
+use crate::tas::LevelRequest;
 use sim_api::admission::AdmissionRejection;
 use sim_api::admission::errors::join_errors;
 use sim_api::admission::field::{FieldError, FieldErrorKind, FieldPath, go_quote};
@@ -72,20 +70,23 @@ fn denial(errors: Vec<FieldError>, jobset: &JobSet) -> Option<AdmissionRejection
     Some(AdmissionRejection { errors: errors.0, ..AdmissionRejection::new(403, "Forbidden", message) })
 }
 
-/// Returns Go's message about an annotation that it cannot parse. The webhook reports it without the path.
+/// Returns the message about an annotation that cannot be parsed. The webhook reports it without the path.
 fn unreadable(index: usize, job: &ReplicatedJob) -> Option<FieldError> {
-    let parse = |function: &str, key: &str, value: &str| {
-        let is_number = value.parse::<i128>().is_ok();
-        let problem = if is_number { "value out of range" } else { "invalid syntax" };
-        let error = FieldError::internal(format!("strconv.{function}: parsing {}: {problem}", go_quote(value)));
-        Some(error.with_actual_path(annotations_path(index).key(key).as_str()))
+    let at = |key: &str, message: String| {
+        Some(FieldError::internal(message).with_actual_path(annotations_path(index).key(key).as_str()))
+    };
+    let parse = |function: &str, key: &str, value: &str, problem: &str| {
+        at(key, format!("strconv.{function}: parsing {}: {problem}", go_quote(value)))
     };
     match topology::read(&job.template.template.annotations).err()? {
-        TopologyRequestError::Unconstrained { value } => parse("ParseBool", UNCONSTRAINED, &value),
-        // A negative number is parsed and then too small.
+        TopologyRequestError::Unconstrained { value } => parse("ParseBool", UNCONSTRAINED, &value, "invalid syntax"),
+        // A number below 1 is parsed and then too small.
         TopologyRequestError::SliceSize { value } if value.parse::<i32>().is_ok() => None,
-        TopologyRequestError::SliceSize { value } => parse("ParseInt", SLICE_SIZE, &value),
-        TopologyRequestError::Constraints { .. } => None,
+        TopologyRequestError::SliceSize { value } => {
+            parse("ParseInt", SLICE_SIZE, &value, job_validation::parse_problem(&value))
+        }
+        TopologyRequestError::Constraints(error) => at(SLICE_CONSTRAINTS, error.to_string()),
+        TopologyRequestError::LayerSize => None,
     }
 }
 
@@ -123,7 +124,8 @@ impl ErrorsOfJobSet {
             problems.into_iter().for_each(|problem| self.invalid(&path.key(key), go_quote(value), problem));
         }
         if let Some(group) = annotations.get(GROUP) {
-            if group.parse::<u64>().is_ok() {
+            // Go's ParseUint accepts no sign.
+            if !group.starts_with('+') && group.parse::<u64>().is_ok() {
                 self.invalid(&path.key(GROUP), go_quote(group), "must not be a number");
             }
             for key in [SLICE_SIZE, SLICE_REQUIRED].into_iter().filter(|key| has(key)) {
@@ -164,8 +166,7 @@ impl ErrorsOfJobSet {
         if annotations.contains_key(GROUP) {
             self.forbid(&path.key(GROUP), format!("may not be set when '{SLICE_CONSTRAINTS}' is specified"));
         }
-        let layers: Vec<SliceConstraint> =
-            topology::read(annotations).map(|request| request.slices).unwrap_or_default();
+        let layers = written_layers(job);
         for (index, layer) in layers.iter().enumerate() {
             let at = layers_path.index(index);
             for problem in label_key(&layer.topology) {
@@ -198,9 +199,8 @@ impl ErrorsOfJobSet {
         if size_text.parse::<i32>().is_ok_and(|size| i64::from(size) > i64::from(count)) {
             self.invalid(&path.key(SLICE_SIZE), go_quote(size_text), detail());
         }
-        let annotations = &job.template.template.annotations;
-        let request = topology::read(annotations).ok().filter(|_| annotations.contains_key(SLICE_CONSTRAINTS));
-        if let Some(layer) = request.and_then(|request| request.slices.first().cloned()).filter(|l| l.size > count) {
+        let layers = written_layers(job);
+        if let Some(layer) = layers.first().filter(|layer| i64::from(layer.size) > i64::from(count)) {
             self.invalid(&path.key(SLICE_CONSTRAINTS), layer.size.to_string(), detail());
         }
     }
@@ -251,6 +251,12 @@ impl ErrorsOfJobSet {
             }
         }
     }
+}
+
+/// Returns the readable layers of slices of a replicatedJob.
+fn written_layers(job: &ReplicatedJob) -> Vec<WrittenLayer> {
+    let text = job.template.template.annotations.get(SLICE_CONSTRAINTS);
+    text.and_then(|text| topology::layers(text).ok()).unwrap_or_default()
 }
 
 fn level_request(job: &ReplicatedJob) -> Option<LevelRequest> {

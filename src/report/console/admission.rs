@@ -94,11 +94,12 @@ pub fn sentences(run: &RunView<'_>, own: &JobSetAdmission) -> Vec<String> {
 /// Returns the names of the queues of a JobSet, after `of`.
 fn queue_of(own: &JobSetAdmission) -> String {
     match own.reservations.last() {
-        Some(reservation) => {
+        // An admission without flavors, for pods without requests, has no quota that names its ClusterQueue.
+        Some(reservation) if !reservation.cluster_queue.is_empty() => {
             let local = local_queue_text(&own.local_queue, "LocalQueue ");
             format!(" of ClusterQueue {} ({})", reservation.cluster_queue, local.trim_start())
         }
-        None => local_queue_text(&own.local_queue, " of LocalQueue "),
+        _ => local_queue_text(&own.local_queue, " of LocalQueue "),
     }
 }
 

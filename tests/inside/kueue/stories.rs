@@ -111,7 +111,7 @@ impl Shape {
 fn workload(key: usize, queue: usize, units: u8, priority: u8) -> Workload {
     let resources = [(TPU.to_owned(), i64::from(units) * 1000)].into();
     let template = PodTemplate { spec: PodSpec { resources, ..PodSpec::default() }, ..PodTemplate::default() };
-    let pod_set = PodSet { name: "w".to_owned(), count: 1, replicas: 1, template, topology: None };
+    let pod_set = PodSet { name: "w".to_owned(), count: 1, replicas: 1, template, topology: None, stored: None };
     Workload {
         namespace: String::new(),
         name: format!("w{key}"),

@@ -194,7 +194,7 @@ fn objects(is_usage_based: bool, consumed: [i128; 2]) -> KueueObjects {
 fn workload(key: usize, queue: &str, units: i64, priority: i32) -> Workload {
     let resources = [(GPU.to_owned(), units * 1000)].into();
     let template = PodTemplate { spec: PodSpec { resources, ..PodSpec::default() }, ..PodTemplate::default() };
-    let pod_set = PodSet { name: "w".to_owned(), count: 1, replicas: 1, template, topology: None };
+    let pod_set = PodSet { name: "w".to_owned(), count: 1, replicas: 1, template, topology: None, stored: None };
     Workload {
         namespace: String::new(),
         name: format!("w{key}"),

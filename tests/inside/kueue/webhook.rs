@@ -67,6 +67,22 @@ fn kueue_refuses_annotations_that_contradict_each_other() {
             ),
         ),
         (
+            "a size with a sign and a size beyond any number are read like Go does",
+            vec![
+                job(4, &[("slice-required-topology", "rack"), ("slice-size", "+2")]),
+                job(4, &[("slice-required-topology", "rack"), ("slice-size", &"9".repeat(53))]),
+            ],
+            format!("strconv.ParseInt: parsing \"{}\": value out of range", "9".repeat(53)),
+        ),
+        (
+            "a group with a sign is no number",
+            vec![
+                job(1, &[("required-topology", "rack"), ("group-name", "+5")]),
+                job(2, &[("required-topology", "rack"), ("group-name", "+5")]),
+            ],
+            String::new(),
+        ),
+        (
             "a group has two pod sets",
             vec![job(1, &[("required-topology", "rack"), ("group-name", "g")])],
             format!(
@@ -89,6 +105,54 @@ fn kueue_refuses_annotations_that_contradict_each_other() {
     ];
     for (name, jobs, message) in cases {
         assert_eq!(answer(jobs), message, "{name}");
+    }
+}
+
+/// Texts of the annotation of slice layers in a replicatedJob with four pods, with Kueue's answers.
+#[test]
+fn the_annotation_of_slice_layers_is_read_like_gos_json() {
+    let key = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+    let parse = "failed to parse multi-layer topology constraints annotation: ";
+    let go = format!("{parse}json: cannot unmarshal");
+    let (list, layer) = (
+        "Go value of type []v1beta2.PodsetSliceRequiredTopologyConstraint",
+        "Go struct field PodsetSliceRequiredTopologyConstraint",
+    );
+    let count = |n: usize| format!("topology constraints must contain between 1 and 3 entries: got {n}");
+    let four =
+        r#"[{"topology":"a","size":4},{"topology":"b","size":2},{"topology":"c","size":1},{"topology":"d","size":1}]"#;
+    let too_small = |n: i32| format!("{AT}[{key}][0].size: Invalid value: {n}: must be greater than or equal to 1");
+    let cases = [
+        (r#"[{"topology":"rack","size":4}]"#, String::new()),
+        (r#"[{"Topology":"rack","SIZE":4,"other":true}]"#, String::new()),
+        ("[]", count(0)),
+        ("null", count(0)),
+        (four, count(4)),
+        ("junk", format!("{parse}invalid character 'j' looking for beginning of value")),
+        ("", format!("{parse}unexpected end of JSON input")),
+        ("{}", format!("{go} object into {list}")),
+        ("\"rack\"", format!("{go} string into {list}")),
+        ("[1]", format!("{go} number into Go value of type v1beta2.PodsetSliceRequiredTopologyConstraint")),
+        (r#"[{"topology":"rack","size":"4"}]"#, format!("{go} string into {layer}.size of type int32")),
+        (r#"[{"topology":"rack","size":4.5}]"#, format!("{go} number 4.5 into {layer}.size of type int32")),
+        (r#"[{"topology":1,"size":4}]"#, format!("{go} number into {layer}.topology of type string")),
+        (r#"[{"topology":"rack"}]"#, too_small(0)),
+        (r#"[{"topology":"rack","size":-1}]"#, too_small(-1)),
+        (
+            r#"[{"topology":"rack","size":5}]"#,
+            format!("{AT}[{key}]: Invalid value: 5: must not be greater than pod set count 4"),
+        ),
+        (
+            r#"[{"topology":"a b","size":4}]"#,
+            format!(
+                "{AT}[{key}][0].topology: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', \
+                 '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or \
+                 '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+            ),
+        ),
+    ];
+    for (text, message) in cases {
+        assert_eq!(answer(vec![job(4, &[("slice-required-topology-constraints", text)])]), message, "{text}");
     }
 }
 

@@ -25,6 +25,16 @@ pub fn template(template: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
+/// Checks what a template may have and a new pod may not (the end of `ValidatePodCreate`).
+pub fn creation(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    if !list(pod, "ephemeralContainers").is_empty() {
+        errors.forbidden(&path.child("ephemeralContainers"), "cannot be set on create");
+    }
+    if !text(pod, "nodeName").is_empty() && !list(pod, "schedulingGates").is_empty() {
+        errors.forbidden(&path.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
+    }
+}
+
 /// Checks that apply to pods and to templates.
 pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let volumes = list(pod, "volumes");

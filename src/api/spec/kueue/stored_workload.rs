@@ -55,6 +55,10 @@ pub struct StoredPodSet {
     pub template: PodTemplate,
     /// `topologyRequest` as JSON, or null.
     pub topology_request: Value,
+    /// `containers` and `initContainers` of the template as JSON, which Kueue compares with those of a JobSet.
+    pub containers: Value,
+    /// Smallest number of pods with which the Workload may start. Pod sets of JobSets have none.
+    pub min_count: Option<u32>,
 }
 
 impl StoredWorkload {

@@ -76,7 +76,7 @@ const COMMON: [FieldSchema; 20] = [
         .otherwise("all except kube-system and the namespace of Kueue"),
     not_modelled("clientConnection", Any),
     not_modelled("multiKueue", Any),
-    not_modelled("featureGates", Any),
+    not_modelled("featureGates", Map(&Bool)),
     not_modelled("objectRetentionPolicies", Any),
     field("integrations", Object(&INTEGRATIONS)).doc("Kinds of jobs that Kueue manages."),
     inert("namespace", Str),
@@ -175,7 +175,9 @@ static TRANSFORMATION: ObjectSchema = ObjectSchema {
     kind: "ResourceTransformation",
     fields: &[
         field("input", Str).doc("Name of the requested resource.").required(),
-        field("strategy", OneOf(&["Retain", "Replace"])).doc("Whether the input still counts.").default("Retain"),
+        field("strategy", OneOf(&["Retain", "Replace", ""]))
+            .doc("Whether the input still counts; empty as if absent.")
+            .default("Retain"),
         field("multiplyBy", Str).doc("Name of a resource whose quantity multiplies the outputs."),
         field("outputs", Map(&Amount)).doc("Amounts that count per unit of the input."),
     ],

@@ -99,14 +99,14 @@ static ADMISSION_CHECK_SPEC: ObjectSchema = ObjectSchema {
     ],
 };
 
-/// Kueue writes Workloads, so their fields are not checked in detail.
+/// `kueue::workload_rules` checks the fields of Workloads.
 pub static WORKLOAD: ObjectSchema = ObjectSchema {
     kind: "Workload",
     fields: &[
         VERSION,
         field("kind", OneOf(&["Workload"])).required(),
         METADATA_FIELD,
-        field("spec", Any).doc("Pod sets, queue and priority, as written by Kueue.").required(),
+        field("spec", Any).doc("Pod sets, queue and priority.").required(),
         field("status", Any).doc("Conditions and admission, as written by Kueue."),
     ],
 };
