@@ -65,7 +65,11 @@ const FAILURE: &str = "- {at: 20m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n
 type RestartRow = (u64, u64, RestartScope);
 
 fn restarts(faults: &str, jobset: &str) -> Vec<RestartRow> {
-    let scenario = support::parse(&scenario(faults), jobset).unwrap_or_else(|e| panic!("{e}"));
+    restarts_of(&scenario(faults), jobset)
+}
+
+fn restarts_of(scenario: &str, jobset: &str) -> Vec<RestartRow> {
+    let scenario = support::parse(scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
     let mut fold = RestartFold::new(simulation.scenario());
     let outcome = simulation.run(scenario.seed, 0, &mut fold);
@@ -174,4 +178,20 @@ fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
     let jobset = jobset().replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
     let result = restarts("", &jobset);
     assert_eq!(result.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
+}
+
+/// The next indexes start because pods succeeded: the JobSet is unready in between, and nothing restarts.
+#[test]
+fn pods_that_succeed_in_a_job_with_more_completions_than_parallelism_are_not_a_restart() {
+    let ends = "\ncontainers:\n- {replicatedJob: w, runFor: 1m}\n";
+    for policy in ["Never", "OnFailure"] {
+        let jobset = jobset()
+            .replacen("parallelism: 4, completions: 4", "parallelism: 3, completions: 10", 1)
+            .replace("restartPolicy: Never", &format!("restartPolicy: {policy}"));
+        assert_ne!(jobset, self::jobset());
+        for seed in 1..=5 {
+            let text = scenario("").replacen("\ncontainers:\n", ends, 1) + &format!("seed: {seed}\n");
+            assert_eq!(restarts_of(&text, &jobset), [], "{policy}, seed {seed}");
+        }
+    }
 }

@@ -70,6 +70,30 @@ fn success_is_no_restart_and_a_suspension_is_one_with_its_own_cause() {
     assert_eq!(restart.queue, [(s(100), s(140))]);
 }
 
+/// Containers that exit with 0: the JobSet is unready until the next pod is ready, and the status of the pod that
+/// succeeded follows. Only a restart of the container is a restart, and a later failure has a start of its own.
+#[test]
+fn an_exit_with_code_0_begins_a_restart_only_if_the_container_restarts() {
+    let exit =
+        |at: u32, exit_code: i32| (u64::from(at), Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code });
+    let unready = [
+        (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
+        (102, Body::PodNotReady { pod: PodId(0), incarnation: 0 }),
+    ];
+    let ready = (110, Body::AllReady { jobset: JobSetId(0), ready: true });
+    let succeeded = (111, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: Some(0) });
+    let failed = (106, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: false, exit_code: Some(1) });
+    let restarting = (101, Body::ContainersRestarting { pod: PodId(0), incarnation: 0, restarts: 1 });
+    let with = |first: &[LineFilter], rest: &[LineFilter]| {
+        let all: Vec<_> = started().into_iter().chain(first.iter().copied()).chain(rest.iter().copied()).collect();
+        fold(&all).iter().map(|r| (r.start, r.cause.kind)).collect::<Vec<_>>()
+    };
+    let exited = |exit_code: i32| CauseKind::ContainerExited { exit_code };
+    assert_eq!(with(&[exit(100, 0), unready[0], unready[1]], &[ready, succeeded]), []);
+    assert_eq!(with(&[exit(100, 0), restarting, unready[0]], &[ready]), [(s(100), exited(0))]);
+    assert_eq!(with(&[exit(100, 0), unready[0], exit(105, 1)], &[failed, ready]), [(s(105), exited(1))]);
+}
+
 /// The control plane notices another failure before the crash of a node, which still begins the restart.
 #[test]
 fn a_crash_that_nobody_has_noticed_begins_the_restart() {

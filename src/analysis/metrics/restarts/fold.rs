@@ -442,28 +442,6 @@ impl RestartFold {
         state.to_create_again += created;
     }
 
-    /// Handles the success of a pod: discards a restart that was opened by its exit, unless another failure was
-    /// recorded in between. In a Job with more completions than parallelism the next pod replaces it.
-    fn success(&mut self, pod: PodId) {
-        let Some(r) = self.pod_restart(pod) else {
-            return;
-        };
-        let well = matches!(r.cause.kind, CauseKind::ContainerExited { exit_code: 0 });
-        use Milestone::{FailureTarget, FirstContainersRestarting, PodDeleting, PodFailed};
-        let bad = [FirstContainersRestarting, PodFailed, PodDeleting, FailureTarget];
-        let more = bad.iter().any(|m| r.milestone(*m).is_some());
-        if !well || r.cause.pod != pod || more || r.shape > RestartScope::PodReplacement {
-            return;
-        }
-        let jobset = r.jobset;
-        if let Some(state) = self.jobsets.get_mut(jobset.ix()) {
-            (state.open, state.confirmed) = (None, false);
-        }
-        if let Some(other) = self.troubles.first_of(jobset) {
-            self.handle_pod_failure(other);
-        }
-    }
-
     /// Returns the time and kind of the user's request because of which the Job controller deletes a pod: the request
     /// is the direct cause of the deletion, or the suspension that a user requested has not been observed yet.
     fn request_behind(&self, pod: PodId, record: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
@@ -482,14 +460,20 @@ impl RestartFold {
     fn pod_trouble(&mut self, record: &SimulationRecord) {
         let now = self.now;
         match record.body {
-            Body::ContainerExited { pod, exit_code, .. } => {
-                self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code });
-                if exit_code != 0 {
-                    self.handle_pod_failure(pod);
+            // The container has done its work. In a Job with more completions than parallelism the JobSet is unready
+            // until the next pod is ready. Only a restart of the container makes the exit a failure.
+            Body::ContainerExited { pod, exit_code: 0, .. } => {
+                if let Some(p) = self.troubles.pod_mut(pod) {
+                    p.exited_well = now;
                 }
             }
+            Body::ContainerExited { pod, exit_code, .. } => {
+                self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code });
+                self.handle_pod_failure(pod);
+            }
             Body::ContainersRestarting { pod, .. } => {
-                self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code: 0 });
+                let since = self.troubles.pod_mut(pod).map_or(now, |p| p.exited_well.min(now));
+                self.troubles.store_failure(since, pod, CauseKind::ContainerExited { exit_code: 0 });
                 self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
                     r.set_earliest(Milestone::FirstContainersRestarting, now);
@@ -515,7 +499,6 @@ impl RestartFold {
                 if let Some(p) = self.troubles.pod_mut(pod) {
                     (p.trouble, p.succeeded) = (None, true);
                 }
-                self.success(pod);
             }
             Body::PodDeleting { pod, by, .. } => {
                 self.pod_ends(pod);

@@ -24,6 +24,8 @@ pub struct PodFailureState {
     pub succeeded: bool,
     /// First time at which the pod was deleted or reported as failed; `SimTime::NEVER` before.
     pub ended: SimTime,
+    /// Time of the latest exit of a container with code 0; `SimTime::NEVER` before.
+    pub exited_well: SimTime,
     /// [`JobSetState::round`] in which the pod was last counted as ready again; 0 if it is not counted.
     pub counted: u32,
     /// Round in which the pod was created during a restart; 0 otherwise.
@@ -45,6 +47,7 @@ pub const NO_POD: PodFailureState = PodFailureState {
     unschedulable: false,
     succeeded: false,
     ended: SimTime::NEVER,
+    exited_well: SimTime::NEVER,
     counted: 0,
     created_in: 0,
     trouble: None,
@@ -271,18 +274,6 @@ impl PodFailures {
             }
             other => other.is_some_and(|p| p.trouble.is_some()),
         });
-    }
-
-    /// Returns the pod of a JobSet with the earliest failure, ignoring containers that exited with code 0.
-    pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
-        let of_pod = |pod: &PodId| {
-            let own = |p: &&PodFailureState| p.jobset == jobset && is_needed(&self.jobs, p);
-            let (at, kind) = self.pods.get(pod.ix()).filter(own)?.trouble?;
-            let well = matches!(kind, CauseKind::ContainerExited { exit_code: 0 });
-            (!well).then_some((at, *pod))
-        };
-        let first = self.noted.iter().filter_map(of_pod).min();
-        first.map(|(_, pod)| pod)
     }
 
     /// Returns the earliest loss of all processes on the node of a needed pod of a JobSet, which the control plane may
