@@ -6,6 +6,7 @@ use super::text::node::SourcePosition;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
@@ -40,7 +41,7 @@ fn open(path: &Path, limit: u64) -> Result<fs::File, FileTextError> {
 /// Reads a list of objects printed by kubectl, which is larger than other inputs, from a file or standard input (`-`).
 pub fn read_dump(path: &str) -> Result<SourceText, Diagnostics> {
     if path == "-" {
-        return from_reader(STDIN, io::stdin().lock(), STORED_MAX);
+        return from_stdin(STORED_MAX);
     }
     match open(Path::new(path), STORED_MAX) {
         Ok(handle) => from_reader(path, handle, STORED_MAX),
@@ -97,16 +98,25 @@ pub struct ManifestFile {
 /// (`-`).
 pub fn read_path(path: &str) -> Result<ManifestFile, Diagnostics> {
     if path == "-" {
-        return Ok(ManifestFile {
-            texts: vec![from_reader(STDIN, io::stdin().lock(), TEXT_MAX)],
-            left_out: Vec::new(),
-        });
+        return Ok(ManifestFile { texts: vec![from_stdin(TEXT_MAX)], left_out: Vec::new() });
     }
     let (files, left_out) = manifest_files(Path::new(path))?;
     Ok(ManifestFile {
         texts: files.iter().map(|file| read_source(file)).collect(),
         left_out: left_out.iter().map(|f| f.display().to_string()).collect(),
     })
+}
+
+/// Reads standard input, which is possible only once.
+fn from_stdin(limit: u64) -> Result<SourceText, Diagnostics> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        let mut error =
+            Diagnostic::of_file(STDIN, "standard input is given twice, but can be read only once".to_owned());
+        error.suggest("separate the documents in one input with ---");
+        return Err(error.into());
+    }
+    from_reader(STDIN, io::stdin().lock(), limit)
 }
 
 fn from_reader(file: &str, reader: impl Read, limit: u64) -> Result<SourceText, Diagnostics> {

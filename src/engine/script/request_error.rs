@@ -15,6 +15,16 @@ pub(super) enum ScriptRequestError {
         kind: ObjectKind,
         name: String,
     },
+    /// A patch names another resourceVersion.
+    Conflict {
+        kind: ObjectKind,
+        name: String,
+    },
+    UidImmutable {
+        kind: ObjectKind,
+        name: String,
+        uid: String,
+    },
     /// The name belongs to a JobSet that is being deleted.
     JobSetBeingDeleted {
         name: String,
@@ -82,6 +92,18 @@ impl fmt::Display for ScriptRequestError {
             }
             ScriptRequestError::AlreadyExists { kind, name } => {
                 write!(f, "{} {name:?} already exists", resource_name(*kind))
+            }
+            ScriptRequestError::Conflict { kind, name } => {
+                let resource = resource_name(*kind);
+                write!(
+                    f,
+                    "Operation cannot be fulfilled on {resource} {name:?}: the object has been modified; please apply \
+                     your changes to the latest version and try again"
+                )
+            }
+            ScriptRequestError::UidImmutable { kind, name, uid } => {
+                let kind = if *kind == ObjectKind::JobSet { "JobSet.jobset.x-k8s.io" } else { kind.as_str() };
+                write!(f, "{kind} {name:?} is invalid: metadata.uid: Invalid value: {uid:?}: field is immutable")
             }
             ScriptRequestError::JobSetBeingDeleted { name } => {
                 let resource = resource_name(ObjectKind::JobSet);

@@ -8,7 +8,8 @@ use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
 use crate::{apiserver, ctx::EngineContext, kubelet::KubeletState};
-use sim_api::spec::{DeletionPropagation, RequestVerb, UserRequest};
+use serde_json::Value;
+use sim_api::spec::{DeletionPropagation, ObjectName, RequestVerb, UserRequest};
 use sim_base::{JobSetId, NodeId, PodId};
 
 impl ScriptRunner {
@@ -39,7 +40,10 @@ impl ScriptRunner {
         let object = find_object(ctx, name)
             .ok_or_else(|| ScriptRequestError::NotFound { kind: name.kind, name: name.name.clone() })?;
         match &request.verb {
-            RequestVerb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
+            RequestVerb::Patch { body, status } => {
+                check_preconditions(ctx, name, body)?;
+                self.patch(ctx, object, body, *status)?;
+            }
             RequestVerb::Delete { propagation, grace_s } => delete(ctx, object, (*propagation, *grace_s), kubelets),
             RequestVerb::Show { fields } => {
                 return Ok(object_json::field_values(ctx, &object, fields, kubelets));
@@ -98,4 +102,27 @@ pub(super) fn delete_pod(ctx: &mut EngineContext<'_>, pod: PodId, grace_s: Optio
     }
     apiserver::mark_deleting(ctx, pod, DeletionActor::User, by_force);
     ctx.restore_mark(before);
+}
+
+/// Checks that a patch names no other version of the object. The versions of the simulated objects are not modelled: a
+/// user who writes a scenario cannot know the present one.
+fn check_preconditions(ctx: &EngineContext<'_>, object: &ObjectName, body: &Value) -> Result<(), ScriptRequestError> {
+    let given = |key: &str| body["metadata"][key].as_str().filter(|value| !value.is_empty());
+    if given("resourceVersion").is_some() {
+        return Err(ScriptRequestError::Conflict { kind: object.kind, name: object.name.clone() });
+    }
+    let own = match find_object(ctx, object) {
+        Some(LookupResult::JobSet(jobset)) => ctx.store.jobsets[jobset.ix()].spec.object.as_deref(),
+        Some(LookupResult::Other(kind, namespace, name)) => {
+            ctx.store.others.get(kind, &namespace, &name).map(|stored| &stored.object)
+        }
+        _ => return Ok(()),
+    };
+    let own = own.and_then(|own| own["metadata"]["uid"].as_str());
+    match given("uid").filter(|uid| own != Some(*uid)) {
+        None => Ok(()),
+        Some(uid) => {
+            Err(ScriptRequestError::UidImmutable { kind: object.kind, name: object.name.clone(), uid: uid.to_owned() })
+        }
+    }
 }
