@@ -30,6 +30,7 @@ pub mod resources;
 pub mod storage;
 mod taints;
 pub mod topology;
+mod validation;
 
 pub use cluster::{Cluster, DisruptionBudget};
 pub use cycle::SchedulingCycle;

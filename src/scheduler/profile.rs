@@ -4,6 +4,7 @@ use crate::labels::{LabelSelector, Labels};
 use crate::node_affinity::NodeAffinityView;
 use crate::plugin::{Plugin, PluginSet};
 use crate::pod_terms::SpreadConstraint;
+use crate::validation;
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{int, list, text};
 use std::collections::BTreeMap;
@@ -96,7 +97,8 @@ impl SchedulerConfiguration {
     pub fn read(object: &Value) -> SchedulerConfiguration {
         let seconds = |key, default| int(object, key).and_then(|s| u64::try_from(s).ok()).unwrap_or(default);
         let backoff_s = (seconds("podInitialBackoffSeconds", 1), seconds("podMaxBackoffSeconds", 10));
-        let mut read = SchedulerConfiguration { profiles: BTreeMap::new(), backoff_s, errors: Vec::new() };
+        let errors = validation::errors(object, DEFAULT_SCHEDULER);
+        let mut read = SchedulerConfiguration { profiles: BTreeMap::new(), backoff_s, errors };
         for entry in list(object, "profiles") {
             let name = Some(text(entry, "schedulerName")).filter(|name| !name.is_empty()).unwrap_or(DEFAULT_SCHEDULER);
             let profile = Profile::read(entry, object, &mut read.errors);
@@ -149,7 +151,7 @@ impl Profile {
     fn apply_arguments(&mut self, plugin: &str, args: &Value, errors: &mut Vec<String>) {
         let named = || list(args, "resources").iter().map(|resource| text(resource, "name").to_owned());
         match plugin {
-            "NodeResourcesFit" => self.apply_strategy(&args["scoringStrategy"], errors),
+            "NodeResourcesFit" => self.apply_strategy(&args["scoringStrategy"]),
             "NodeResourcesBalancedAllocation" if named().next().is_some() => {
                 self.balanced_resources = named().collect()
             }
@@ -169,7 +171,7 @@ impl Profile {
         }
     }
 
-    fn apply_strategy(&mut self, strategy: &Value, errors: &mut Vec<String>) {
+    fn apply_strategy(&mut self, strategy: &Value) {
         let resources = list(strategy, "resources").iter();
         let resources = resources.map(|r| (text(r, "name").to_owned(), int(r, "weight").unwrap_or(0).max(1)));
         let resources: Vec<(String, i64)> = resources.collect();
@@ -179,10 +181,6 @@ impl Profile {
         let shape = list(&strategy["requestedToCapacityRatio"], "shape").iter();
         let point = |p: &Value| (int(p, "utilization").unwrap_or(0), int(p, "score").unwrap_or(0));
         let shape: Vec<(i64, i64)> = shape.map(point).collect();
-        let is_ratio = text(strategy, "type") == "RequestedToCapacityRatio";
-        if is_ratio && (shape.is_empty() || !shape.is_sorted_by(|a, b| a.0 < b.0)) {
-            errors.push("requestedToCapacityRatio.shape requires points with increasing utilization".to_owned());
-        }
         self.strategy = match text(strategy, "type") {
             "MostAllocated" => ScoringStrategy::MostAllocated,
             "RequestedToCapacityRatio" => ScoringStrategy::RequestedToCapacityRatio(shape),

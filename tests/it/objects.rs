@@ -176,6 +176,76 @@ fn objects_that_admission_applies_to_pods_are_listed_as_not_modelled() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
+/// The kubelet kills a container whose startup probe fails `failureThreshold` times in a row.
+#[test]
+fn a_startup_probe_that_fails_before_its_container_is_ready_is_listed_as_not_modelled() {
+    let dir = scratch("startup-probe");
+    let file = dir.join("probe.yaml");
+    for (probe, ready_after, expected) in [
+        ("{exec: {command: [a]}, periodSeconds: 10, failureThreshold: 3}", "10m", Some("after 30s")),
+        ("{exec: {command: [a]}}", "31s", Some("after 30s")),
+        ("{exec: {command: [a]}, initialDelaySeconds: 20, failureThreshold: 1}", "31s", Some("after 30s")),
+        ("{exec: {command: [a]}, periodSeconds: 1, failureThreshold: 600}", "10m", None),
+    ] {
+        let text = format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: j}}\nspec: {{replicatedJobs: [{{name: \
+             w, template: {{spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: 'x:1', \
+             startupProbe: {probe}}}]}}}}}}}}}}]}}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let set = format!("containers=[{{runFor: 1h, readyAfter: {ready_after}}}]");
+        let output = program(&["run", "--format", "json", "-f", file.to_str().unwrap(), "--set", &set]).output();
+        let summary: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let notes: Vec<&str> = summary["notModelled"].as_array().unwrap().iter().filter_map(|n| n.as_str()).collect();
+        let note = notes.iter().find(|note| note.starts_with("failure of the startupProbe of container c"));
+        match expected {
+            Some(text) => assert!(note.is_some_and(|note| note.contains(text)), "{probe}: {notes:?}"),
+            None => assert_eq!(note, None, "{probe}"),
+        }
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_second_configuration_of_kube_scheduler_is_an_error_wherever_it_is() {
+    let dir = scratch("two-schedulers");
+    let one = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\nspec: {replicatedJobs: [{name: w, \
+                  template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'x:1'}]}}}}}]}\n";
+    let topologies = std::fs::canonicalize("topologies").unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (plain, first, second) = (write("j.yaml", jobset), write("a.yaml", one), write("b.yaml", one));
+    let both = write("both.yaml", &format!("{one}---\n{one}"));
+    let with_jobset = write("with.yaml", &format!("{jobset}\n---\n{one}"));
+    let scenario = |objects: &str| {
+        format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: \
+             {}/small-16.yaml\njobSets: [{{manifest: with.yaml}}]\nobjects: {objects}\nstop: {{at: 1m}}\n",
+            topologies.display()
+        )
+    };
+    let inline = "[{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}]";
+    let (once, twice) = (write("once.yaml", &scenario("[]")), write("twice.yaml", &scenario(inline)));
+    for (args, is_error) in [
+        (vec!["-f", &plain, "-f", &first], false),
+        (vec!["-f", &plain, "-f", &first, "-f", &second], true),
+        (vec!["-f", &plain, "-f", &both], true),
+        (vec!["-f", &with_jobset, "-f", &first], true),
+        (vec![once.as_str()], false),
+        (vec![twice.as_str()], true),
+    ] {
+        let output = program(&[&["run", "--set", "stop.at=1m"], &args[..]].concat()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(if is_error { 2 } else { 0 }), "{args:?}: {text}");
+        assert_eq!(text.contains("KubeSchedulerConfiguration is defined twice"), is_error, "{args:?}: {text}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
     let dir = scratch("acting-keys");

@@ -189,3 +189,96 @@ fn after_the_deletion_of_a_priority_class_its_pods_are_rejected() {
     assert!(text.events.iter().any(|e| e.contains(rejected)), "{:?}", text.events);
     assert!(text.outcome.blocked.join("\n").contains(rejected), "{:?}", text.outcome.blocked);
 }
+
+/// See `pkg/apis/policy/validation/validation.go`, and `types.go` of `scheduling/v1alpha2` for PodGroups.
+#[test]
+fn budgets_and_pod_groups_that_the_api_server_refuses_are_errors() {
+    let budget = |spec: &str| {
+        format!(
+            "{{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {{name: b, namespace: default}}, spec: {spec}}}"
+        )
+    };
+    let group = |spec: &str| {
+        format!(
+            "{{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {{name: g, namespace: default}}, spec: {spec}}}"
+        )
+    };
+    let gang = |rest: &str| group(&format!("{{schedulingPolicy: {{gang: {{minCount: 2}}}}, {rest}}}"));
+    let percent = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%', \
+                   regex used for validation is '[0-9]+%')";
+    let of_text = |field: &str, value: &str, detail: &str| format!("spec.{field}: Invalid value: {value:?}: {detail}");
+    let cases: Vec<(String, Option<String>)> = [
+        (budget("{minAvailable: 1}"), None),
+        (budget("{minAvailable: 0, selector: {}}"), None),
+        (budget("{maxUnavailable: '100%', selector: {matchLabels: {a: b}}}"), None),
+        (budget("{selector: {matchExpressions: [{key: a, operator: NotIn, values: [b]}]}}"), None),
+        (budget("{selector: {matchLables: {a: b}}}"), Some("unknown field \"matchLables\"".to_owned())),
+        (budget("{selector: {matchLabels: {a: 1}}}"), Some("must be a string".to_owned())),
+        (
+            budget("{selector: {matchLabels: {a b: c}}}"),
+            Some("spec.selector.matchLabels: Invalid value: \"a b\": ".to_owned()),
+        ),
+        (
+            budget("{selector: {matchExpressions: [{key: a, operator: Foo}]}}"),
+            Some(of_text("selector.matchExpressions[0].operator", "Foo", "not a valid selector operator")),
+        ),
+        (
+            budget("{selector: {matchExpressions: [{key: a, operator: In}]}}"),
+            Some("must be specified when `operator` is 'In' or 'NotIn'".to_owned()),
+        ),
+        (budget("{minAvailable: foo}"), Some(of_text("minAvailable", "foo", percent))),
+        (budget("{minAvailable: '4'}"), Some(of_text("minAvailable", "4", percent))),
+        (budget("{maxUnavailable: '-1%'}"), Some(of_text("maxUnavailable", "-1%", percent))),
+        (budget("{minAvailable: '150%'}"), Some(of_text("minAvailable", "150%", "must not be greater than 100%"))),
+        (budget("{maxUnavailable: -1}"), Some("must be greater than or equal to 0".to_owned())),
+        (
+            budget("{minAvailable: 1.5}"),
+            Some("json: cannot unmarshal number 1.5 into Go value of type int32".to_owned()),
+        ),
+        (budget("{minAvailable: true}"), Some("json: cannot unmarshal bool into Go value of type int32".to_owned())),
+        (budget("{minAvailable: 1, maxUnavailable: 1}"), Some("cannot be both set".to_owned())),
+        (group("{schedulingPolicy: {basic: {}}}"), None),
+        (gang("schedulingConstraints: {topology: [{key: rack}]}"), None),
+        (group("{schedulingPolicy: {}}"), Some("must specify one of: `basic`, `gang`".to_owned())),
+        (
+            group("{schedulingPolicy: {basic: {}, gang: {minCount: 2}}}"),
+            Some("exactly one of `basic`, `gang` is required, but multiple fields are set".to_owned()),
+        ),
+        (group("{schedulingPolicy: {basic: {x: 1}}}"), Some("unknown field \"x\"".to_owned())),
+        (
+            group("{schedulingPolicy: {gang: {minCount: 0}}}"),
+            Some("spec.schedulingPolicy.gang.minCount: Required value".to_owned()),
+        ),
+        (
+            group("{schedulingPolicy: {gang: {minCount: -1}}}"),
+            Some("minCount: Invalid value: -1: must be greater than or equal to 1".to_owned()),
+        ),
+        (
+            gang("schedulingConstraints: {topology: [{key: a}, {key: b}]}"),
+            Some("spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item".to_owned()),
+        ),
+        (
+            gang("schedulingConstraints: {topology: [{key: a b}]}"),
+            Some("spec.schedulingConstraints.topology[0].key: Invalid value: \"a b\"".to_owned()),
+        ),
+        (
+            gang("podGroupTemplateRef: {}"),
+            Some("spec.podGroupTemplateRef: Invalid value: \"\": must specify one of: `workload`".to_owned()),
+        ),
+    ]
+    .into();
+    for (object, expected) in cases {
+        let text = jobset("", "volumes: []");
+        let error = try_play(&format!("objects: [{object}]"), &text).err().map(|error| flat(&error));
+        match expected {
+            None => assert_eq!(error, None, "{object}"),
+            Some(expected) => {
+                assert!(error.as_ref().is_some_and(|e| e.contains(&expected)), "{object}: {expected}: {error:?}");
+            }
+        }
+    }
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -194,12 +194,37 @@ fn a_kubelet_refuses_what_the_scheduler_did_not_check() {
         ("no-affinity-filter", 3, 1, "nodeSelector: {k: b}", &profile("NodeAffinity"), Some("NodeAffinity failed")),
         ("too-large", 1, 9, "nodeName: n-0", &none, Some("requested: 9000, used: 0, capacity: 8000")),
         ("too-many", 30, 1, "nodeName: n-0", &none, Some("requested: 1000, used: 8000, capacity: 8000")),
+        ("windows", 1, 1, "os: {name: windows}", &none, Some("the OS field doesn't match node OS")),
+        ("linux", 1, 1, "os: {name: linux}", &none, None),
     ] {
         let [text, _, events] = run_pods(case, &[("a", pods, cpu, pod)], rest, 0);
-        let message = events.lines().find(|l| l.contains("Predicate ") || l.contains("Node didn't have"));
+        let message = events
+            .lines()
+            .find(|l| ["Predicate ", "Node didn't have", "Failed to admit"].iter().any(|w| l.contains(w)));
         match refusal {
             Some(refusal) => assert!(message.is_some_and(|line| line.contains(refusal)), "{case}: {message:?} {text}"),
             None => assert_eq!(message, None, "{case}"),
+        }
+    }
+}
+
+/// Versions of objects are not modelled, so each one that a patch names is stale.
+#[test]
+fn a_patch_of_another_version_or_uid_is_refused() {
+    let conflict = "the object has been modified; please apply your changes to the latest version and try again";
+    let uid = "metadata.uid: Invalid value: \\\"x\\\": field is immutable";
+    for (case, kind, metadata, expected) in [
+        ("stale", "JobSet, name: a", "{resourceVersion: '1'}", Some(conflict)),
+        ("stale-job", "Job, name: a-w-0", "{resourceVersion: '1'}", Some(conflict)),
+        ("other-uid", "JobSet, name: a", "{uid: x}", Some(uid)),
+        ("label", "JobSet, name: a", "{labels: {a: b}}", None),
+    ] {
+        let rest = format!("faults: [{{at: 20s, patch: {{kind: {kind}, merge: {{metadata: {metadata}}}}}}}]\n");
+        let [_, _, events] = run_pods(case, &[("a", 1, 1, "")], &rest, 0);
+        let refusal = events.lines().find(|line| line.contains("Operation cannot be") || line.contains("is invalid"));
+        match expected {
+            Some(text) => assert!(refusal.is_some_and(|line| line.contains(text)), "{case}: {refusal:?}"),
+            None => assert_eq!(refusal, None, "{case}"),
         }
     }
 }

@@ -241,7 +241,7 @@ fn an_invalid_configuration_is_rejected() {
         (
             "{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, \
              requestedToCapacityRatio: {shape: [{utilization: 9, score: 1}, {utilization: 9, score: 2}]}}}}]}",
-            "shape requires points with increasing utilization",
+            "scoringStrategy.requestedToCapacityRatio.shape[1].utilization: Invalid value: 9: values must be sorted",
         ),
         ("{pluginConfig: [{name: NodeResourcesFit, args: {scoring: x}}]}", "scoring"),
     ] {

@@ -88,7 +88,8 @@ impl ErrorList {
     }
 
     pub fn too_many(&mut self, path: &FieldPath, found: usize, most: usize) {
-        let detail = format!("must have at most {most} items");
+        let items = if most == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {most} {items}");
         self.add(path, FieldErrorKind::TooMany, Some(found.to_string()), &detail);
     }
 

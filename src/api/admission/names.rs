@@ -121,6 +121,15 @@ pub fn label_value(text: &str) -> Vec<String> {
     errors
 }
 
+/// Checks a percentage such as `50%` (`IsValidPercent`).
+pub fn percentage(text: &str) -> Vec<String> {
+    const PERCENTAGE: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
+                              '93%', regex used for validation is '[0-9]+%')";
+    let digits = text.strip_suffix('%').unwrap_or("");
+    let is_valid = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if is_valid { Vec::new() } else { vec![PERCENTAGE.to_owned()] }
+}
+
 /// Checks the path after the domain of a domain-prefixed path.
 pub fn http_path(text: &str) -> Vec<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);

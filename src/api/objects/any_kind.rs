@@ -3,13 +3,18 @@
 //! This module must not check whether an object of the same name exists and must not create a UID. The component
 //! that stores the object does both.
 
+use super::check::label_selector;
 use super::context::ObjectContext;
 use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
-use super::value_access::{as_object, has_value, int, items_mut, object_mut, set_default, set_default_text, text};
+use super::value_access::{
+    as_object, has_value, int, items_mut, list, object_mut, set_default, set_default_text, text,
+};
 use super::{admit_claim, admit_job, admit_service};
+use crate::admission::errors::bad_request;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, percentage};
 use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
-use crate::{admission::meta_check::object_meta, admission::names::dns1123_subdomain};
 use serde_json::{Value, json};
 
 /// Returns the stored object, or the error of the API server. An object of a kind that is not modelled is returned
@@ -64,15 +69,101 @@ fn priority_class(posted: &Value, name: &str, errors: &mut ErrorList) {
     }
 }
 
-/// Checks the numbers of a budget: `ValidatePodDisruptionBudgetSpec` (`pkg/apis/policy/validation/validation.go`).
+/// Returns the error of the API server if a number of a budget is neither an integer nor a string (`IntOrString`).
+fn undecodable_number(posted: &Value) -> Result<(), AdmissionRejection> {
+    for field in ["minAvailable", "maxUnavailable"] {
+        let value = &posted["spec"][field];
+        let found = match value {
+            Value::Null | Value::String(_) => continue,
+            Value::Number(number) if number.as_i64().is_some_and(|n| i32::try_from(n).is_ok()) => continue,
+            Value::Number(number) => format!("number {number}"),
+            Value::Bool(_) => "bool".to_owned(),
+            Value::Array(_) => "array".to_owned(),
+            Value::Object(_) => "object".to_owned(),
+        };
+        return Err(bad_request(format!(
+            "PodDisruptionBudget in version \"v1\" cannot be handled as a PodDisruptionBudget: json: cannot unmarshal \
+             {found} into Go value of type int32"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks a budget: `ValidatePodDisruptionBudgetSpec` (`pkg/apis/policy/validation/validation.go`).
 fn disruption_budget(spec: &Value, errors: &mut ErrorList) {
     let path = FieldPath::new("spec");
     if has_value(spec, "minAvailable") && has_value(spec, "maxUnavailable") {
         errors.invalid(&path, spec, "minAvailable and maxUnavailable cannot be both set");
     }
     for field in ["minAvailable", "maxUnavailable"] {
-        if int(spec, field).is_some_and(|number| number < 0) {
-            errors.invalid(&path.child(field), &spec[field], "must be greater than or equal to 0");
+        match &spec[field] {
+            Value::String(percentage) => check_percentage(percentage, &path.child(field), errors),
+            value if value.as_i64().is_some_and(|number| number < 0) => {
+                errors.invalid(&path.child(field), value, "must be greater than or equal to 0");
+            }
+            _ => {}
+        }
+    }
+    label_selector(&spec["selector"], &path.child("selector"), errors);
+}
+
+/// `ValidatePositiveIntOrPercent` and `IsNotMoreThan100Percent` (`pkg/apis/apps/validation/validation.go`).
+fn check_percentage(text: &str, path: &FieldPath, errors: &mut ErrorList) {
+    errors.check_name(path, text, percentage);
+    let number = text.strip_suffix('%').filter(|_| percentage(text).is_empty());
+    if number.is_some_and(|number| number.parse::<u64>().map_or(true, |number| number > 100)) {
+        errors.invalid_text(path, text, "must not be greater than 100%");
+    }
+}
+
+/// Checks a PodGroup by the markers of its type (`staging/src/k8s.io/api/scheduling/v1alpha2/types.go`), in the order
+/// of its fields.
+fn pod_group(spec: &Value, errors: &mut ErrorList) {
+    let path = FieldPath::new("spec");
+    let names = |object: &Value, path: &FieldPath, errors: &mut ErrorList| {
+        for key in ["workloadName", "podGroupTemplateName"] {
+            let (at, name) = (path.child(key), text(object, key));
+            match name {
+                "" => errors.required(&at, ""),
+                name => errors.check_name(&at, name, dns1123_label),
+            }
+        }
+    };
+    if has_value(spec, "podGroupTemplateRef") {
+        let (template, at) = (&spec["podGroupTemplateRef"], path.child("podGroupTemplateRef"));
+        if has_value(template, "workload") {
+            names(&template["workload"], &at.child("workload"), errors);
+        } else {
+            errors.invalid_text(&at, "", "must specify one of: `workload`");
+        }
+    }
+    let (policy, at) = (&spec["schedulingPolicy"], path.child("schedulingPolicy"));
+    match (has_value(policy, "basic"), has_value(policy, "gang")) {
+        (false, false) => errors.invalid_text(&at, "", "must specify one of: `basic`, `gang`"),
+        (true, true) => {
+            let detail = "exactly one of `basic`, `gang` is required, but multiple fields are set";
+            errors.invalid_text(&at, "{`basic`, `gang`}", detail);
+        }
+        (true, false) => {}
+        (false, true) => {
+            let at = at.child("gang").child("minCount");
+            match int(&policy["gang"], "minCount").unwrap_or(0) {
+                0 => errors.required(&at, ""),
+                count if count < 0 => errors.invalid(&at, &count.into(), "must be greater than or equal to 1"),
+                _ => {}
+            }
+        }
+    }
+    let constraints = list(&spec["schedulingConstraints"], "topology");
+    let at = path.child("schedulingConstraints").child("topology");
+    if constraints.len() > 1 {
+        errors.too_many(&at, constraints.len(), 1);
+    }
+    for (i, constraint) in constraints.iter().enumerate() {
+        let (at, key) = (at.index(i).child("key"), text(constraint, "key"));
+        match key {
+            "" => errors.required(&at, ""),
+            key => errors.all_invalid(&at, key, label_key(key)),
         }
     }
 }
@@ -103,11 +194,14 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
         _ => {}
     }
     let mut errors = ErrorList::default();
-    if kind == "PriorityClass" {
-        priority_class(posted, &name, &mut errors);
-    }
-    if kind == "PodDisruptionBudget" {
-        disruption_budget(&stored["spec"], &mut errors);
+    match kind {
+        "PriorityClass" => priority_class(posted, &name, &mut errors),
+        "PodDisruptionBudget" => {
+            undecodable_number(posted)?;
+            disruption_budget(&stored["spec"], &mut errors);
+        }
+        "PodGroup" => pod_group(&stored["spec"], &mut errors),
+        _ => {}
     }
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     errors.into_rejection(kind, &name)?;

@@ -33,6 +33,8 @@ pub struct PodSpec {
     pub scheduler_name: Option<String>,
     /// Node to which the pod is bound at creation, bypassing the scheduler.
     pub node_name: Option<String>,
+    /// Whether `os.name` is `windows`.
+    pub is_windows: bool,
     /// PersistentVolumeClaims that the volumes refer to.
     pub claims: Vec<String>,
     /// Names of ResourceClaims. `None` stands for a claim that is created from a template.
@@ -108,9 +110,15 @@ pub struct ProbeTiming {
     pub initial_delay: Duration,
     pub period: Duration,
     pub success_threshold: u32,
+    pub failure_threshold: u32,
 }
 
 impl ProbeTiming {
+    /// Returns the time from the start of the container at which a startup probe that never succeeds has failed.
+    pub fn failure_time(self) -> Duration {
+        self.initial_delay + Duration(self.period.0 * u64::from(self.failure_threshold))
+    }
+
     /// Returns the time from the first success to the success that counts.
     pub fn successes(self) -> Duration {
         Duration(self.period.0 * u64::from(self.success_threshold.saturating_sub(1)))

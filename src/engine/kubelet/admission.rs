@@ -103,6 +103,12 @@ impl KubeletState {
             return Some(refusal);
         }
         let spec = store.pod_spec(pod);
+        if spec.is_windows {
+            return Some(AdmissionRefusal {
+                reason: "PodOSNotSupported".to_owned(),
+                message: format!("{REJECTED}Failed to admit pod as the OS field doesn't match node OS"),
+            });
+        }
         let has_ports = spec.terms.host_ports > 0;
         let is_checked = spec.node_name.is_none() && !has_ports && !self.has_lenient_profile(ctx, pod);
         if is_checked {

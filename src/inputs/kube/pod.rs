@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// The API server's default for `periodSeconds`.
 const PROBE_PERIOD_S: u32 = 10;
+/// Failures in a row with which a probe fails (`pkg/apis/core/v1/defaults.go`).
+const PROBE_FAILURES: u32 = 3;
 const GRACE_S: u32 = 30;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -43,6 +45,7 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .filter(|name| !name.is_empty()),
         scheduling_gates: read::list(node, "schedulingGates").len() as u32,
         node_name: read::string(node, "nodeName").filter(|name| !name.is_empty()),
+        is_windows: node.at_path(&["os", "name"]).and_then(YamlNode::as_str) == Some("windows"),
         claims: read::list(node, "volumes")
             .iter()
             .filter_map(|v| {
@@ -147,6 +150,7 @@ fn probe(node: &YamlNode) -> ProbeTiming {
         initial_delay: Duration::from_secs(seconds("initialDelaySeconds").into()),
         period: Duration::from_secs(period.unwrap_or(PROBE_PERIOD_S).into()),
         success_threshold: seconds("successThreshold").max(1),
+        failure_threshold: Some(seconds("failureThreshold")).filter(|n| *n > 0).unwrap_or(PROBE_FAILURES),
     }
 }
 

@@ -32,6 +32,8 @@ pub struct ManifestSet {
     pub skipped: Vec<String>,
     /// PriorityClasses, PodDisruptionBudgets, PodGroups, claims and volumes, which are created before the JobSets.
     pub companions: Vec<serde_json::Value>,
+    /// Position of each configuration of kube-scheduler, without a message.
+    pub schedulers: Vec<Diagnostic>,
     /// Namespaces and names of the ServiceAccounts.
     pub service_accounts: Vec<(String, String)>,
     /// Files of a directory that do not have the extension of a manifest.
@@ -87,6 +89,12 @@ impl ManifestSet {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
             merged.companions.extend(manifests.companions);
+            for place in manifests.schedulers {
+                // Several entries of a scenario may read the same text.
+                if !merged.schedulers.contains(&place) {
+                    merged.schedulers.push(place);
+                }
+            }
             merged.service_accounts.extend(manifests.service_accounts);
             merged.addressed.extend(manifests.addressed);
             for source in manifests.kueue {
@@ -107,6 +115,13 @@ impl ManifestSet {
         }
         merged.unmodelled = unmodelled.into_iter().collect();
         merged
+    }
+
+    /// Returns an error for each configuration of kube-scheduler after `known` others: one file configures it.
+    pub fn further_schedulers(&self, known: usize) -> Vec<Diagnostic> {
+        let further = self.schedulers.iter().skip(1_usize.saturating_sub(known));
+        let message = format!("{} is defined twice", SCHEDULER_CONFIGURATION.kind);
+        further.map(|place| Diagnostic { message: message.clone(), ..place.clone() }).collect()
     }
 }
 
@@ -177,7 +192,10 @@ impl ManifestReader<'_> {
                 let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
                 self.found.service_accounts.push((namespace.to_owned(), name.to_owned()));
             }
-            kind if kind == SCHEDULER_CONFIGURATION.kind => self.companion(&node, ObjectKind::Other),
+            kind if kind == SCHEDULER_CONFIGURATION.kind => {
+                self.found.schedulers.push(place_of_kind(self.report.source, &node));
+                self.companion(&node, ObjectKind::Other);
+            }
             kind if COMPANIONS.contains(&(kind, version.as_str())) => {
                 self.companion(&node, ObjectKind::from_kind(kind));
             }

@@ -83,7 +83,11 @@ fn read_all(
         *fields.entry(field).or_default() += 1;
     }
     all.push(ManifestSet { unmodelled: fields.into_iter().collect(), ..ManifestSet::default() });
-    Ok(ManifestSet::merge(all))
+    let merged = ManifestSet::merge(all);
+    match merged.further_schedulers(0) {
+        errors if errors.is_empty() => Ok(merged),
+        errors => Err(Diagnostics(errors)),
+    }
 }
 
 /// Returns for each text whether it contains a JobSet or an object that a JobSet was rendered from.

@@ -1,7 +1,7 @@
 //! Reads `jobSets`: manifests by path, with their overrides.
 
 use crate::kube::{ManifestSet, WrittenManifest};
-use crate::text::diagnostic::{DiagnosticReport, SourceText};
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
 use crate::text::path::{self, PathSetting};
 use crate::{files::FileLoader, kube, read, text::node::YamlNode};
 use sim_api::spec::SubmittedJobSet;
@@ -17,6 +17,8 @@ pub struct LoadedJobSets {
     pub companions: Vec<serde_json::Value>,
     pub service_accounts: Vec<(String, String)>,
     /// Texts with objects of Kueue.
+    /// Position of each configuration of kube-scheduler.
+    pub schedulers: Vec<Diagnostic>,
     pub kueue: Vec<SourceText>,
     pub unmodelled: Vec<(String, usize)>,
     pub written: WrittenAt,
@@ -46,8 +48,10 @@ pub fn load(
         rest.push(manifests);
     }
     let merged = ManifestSet::merge(rest);
+    report.found.extend(merged.further_schedulers(0));
     loaded.skipped = merged.skipped;
     loaded.companions = merged.companions;
+    loaded.schedulers = merged.schedulers;
     loaded.service_accounts = merged.service_accounts;
     loaded.kueue = merged.kueue;
     loaded.unmodelled = merged.unmodelled;

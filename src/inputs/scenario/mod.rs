@@ -136,9 +136,13 @@ pub fn parse_scenario(
         return Err(Diagnostics(report.found));
     }
     let (topology, left_out) = cluster::load(&node, loader, &mut inputs, &mut report);
-    let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
+    let mut loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
     let traces = traces::load((&node, "faultProcesses"), loader, &mut inputs, &mut report);
+    if !others.scheduler.is_null() && !loaded.schedulers.is_empty() {
+        let set = ManifestSet { schedulers: std::mem::take(&mut loaded.schedulers), ..ManifestSet::default() };
+        report.found.extend(set.further_schedulers(1));
+    }
     check_names(&loaded, &others, &mut report);
     cluster::check(&node, &topology, &others, &mut report);
     if !report.is_readable() {
@@ -199,6 +203,10 @@ fn from_manifests(
     manifests: Vec<ManifestSet>, topology: Option<TopologySpec>, sets: &FieldSettings, admit_unplaceable: bool,
 ) -> Result<LoadedScenario, Diagnostics> {
     let manifests = ManifestSet::merge(manifests);
+    let twice = manifests.further_schedulers(0);
+    if !twice.is_empty() {
+        return Err(Diagnostics(twice));
+    }
     let submitted = manifests.jobsets.into_iter().map(|(jobset, source)| SubmittedJobSet {
         jobset,
         submit_at: Duration::ZERO,

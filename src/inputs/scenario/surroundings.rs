@@ -4,7 +4,10 @@
 use crate::acting_keys::{self, FoundKey};
 use serde_json::Value;
 use sim_api::spec::keys::{KUEUE_QUEUE, TPU_SLICE, TPU_SLICE_TOPOLOGY};
-use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, ScenarioSpec, SubmittedJobSet};
+use sim_api::spec::{
+    ClaimController, ContainerRule, ContainerSpec, FaultAction, JobSet, PodGroupScheduling, ProbeTiming, ScenarioSpec,
+    SubmittedJobSet,
+};
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
@@ -17,7 +20,9 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         let groups = dropped_group(scenario, &submitted.jobset);
         let keys = acting_keys::of_jobset(&submitted.jobset).into_iter();
         let keys = keys.filter(|key| !is_modelled(&submitted.jobset, key)).map(|key| key.describe());
-        for note in queue.chain(groups).chain(keys).chain(assumed_objects(scenario, &submitted.jobset)) {
+        let probes = failing_probes(scenario, &submitted.jobset);
+        let objects = assumed_objects(scenario, &submitted.jobset);
+        for note in queue.chain(groups).chain(keys).chain(probes).chain(objects) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
                 None => notes.push((note, 1)),
@@ -110,6 +115,38 @@ fn dropped_group(scenario: &ScenarioSpec, jobset: &JobSet) -> Option<String> {
     uses.then(|| {
         format!("schedulingGroup of JobSet {}: dropped, as the feature gates of pod groups are off", jobset.name)
     })
+}
+
+/// Startup probes that fail before a rule lets them succeed. The kubelet would kill their containers.
+fn failing_probes(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
+    let mut notes = Vec::new();
+    for rj in &jobset.spec.replicated_jobs {
+        let spec = &rj.template.template.spec;
+        let is_of = |rule: &&ContainerRule| {
+            let is_named = |name: &Option<String>, own: &str| name.as_deref().is_none_or(|name| name == own);
+            is_named(&rule.jobset, &jobset.name) && is_named(&rule.replicated_job, &rj.name)
+        };
+        for rule in scenario.containers.iter().filter(is_of).filter(|rule| rule.start_after.is_none()) {
+            let Some(ready_after) = rule.ready_after else { continue };
+            let named = spec.init_containers.iter().filter(|init| rule.container.as_ref() == Some(&init.name));
+            let named: Vec<&ContainerSpec> = named.collect();
+            let concerned = if named.is_empty() { spec.containers.iter().collect() } else { named };
+            for container in concerned {
+                let limit = container.startup_probe.map(ProbeTiming::failure_time);
+                if let Some(limit) = limit.filter(|limit| *limit < ready_after) {
+                    let note = format!(
+                        "failure of the startupProbe of container {} in replicatedJob {} after {limit}: the kubelet \
+                         kills the container, which needs {ready_after} (readyAfter); the simulation waits",
+                        container.name, rj.name
+                    );
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
+            }
+        }
+    }
+    notes
 }
 
 /// Volumes that kube-scheduler does not let two pods of a node write (`isVolumeConflict`).

@@ -148,3 +148,170 @@ fn a_profile_with_another_order_has_not_the_default_filters() {
         assert_eq!(profile(&plugins).has_default_filters(), expected, "{name}");
     }
 }
+
+/// The words are those of `pkg/scheduler/apis/config/validation` and `pkg/scheduler/framework/runtime/framework.go`.
+#[test]
+fn a_configuration_is_refused_as_by_kube_scheduler() {
+    let profile = |profile: Value| json!({"profiles": [profile]});
+    let config = |name: &str, args: Value| profile(json!({"pluginConfig": [{"name": name, "args": args}]}));
+    let plugins = |plugins: Value| profile(json!({"plugins": plugins}));
+    let fit = |strategy: Value| config("NodeResourcesFit", json!({"scoringStrategy": strategy}));
+    let spread = |args: Value| config("PodTopologySpread", args);
+    let constraint =
+        |key: &str, skew: i64| json!({"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"});
+    let args = "profiles[0].pluginConfig[0].args";
+    let all = json!([{"name": "*"}]);
+    let twice = json!([{"name": "NodeResourcesFit", "weight": 2}, {"name": "NodeResourcesFit"}]);
+    let shape = json!({"shape": [{"utilization": 0, "score": 1}]});
+    let (cpu, gpu) = (json!({"name": "cpu"}), json!({"name": "example.com/gpu", "weight": 100}));
+    for (configuration, expected) in [
+        (json!({}), String::new()),
+        (json!({"podInitialBackoffSeconds": 10}), String::new()),
+        (
+            json!({"podInitialBackoffSeconds": 11}),
+            "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds".to_owned(),
+        ),
+        (
+            json!({"podInitialBackoffSeconds": 10, "podMaxBackoffSeconds": 5}),
+            "podMaxBackoffSeconds: Invalid value: 5: must be greater than or equal to PodInitialBackoffSeconds".to_owned(),
+        ),
+        (
+            json!({"parallelism": 0}),
+            "parallelism: Invalid value: 0: should be an integer value greater than zero".to_owned(),
+        ),
+        (
+            json!({"leaderElection": {"leaseDuration": "1s"}}),
+            "leaderElection.leaseDuration: Invalid value: must be greater than `RenewDeadline`".to_owned(),
+        ),
+        (json!({"leaderElection": {"leaderElect": false, "leaseDuration": "1s"}}), String::new()),
+        (
+            json!({"extenders": [{"urlPrefix": "http://a", "prioritizeVerb": "p"}]}),
+            "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it".to_owned(),
+        ),
+        (
+            json!({"profiles": [{"schedulerName": "a"}, {}]}),
+            "profiles[1].schedulerName: Required value".to_owned(),
+        ),
+        (
+            json!({"profiles": [{"schedulerName": "a"}, {"schedulerName": "b", "plugins": {"queueSort":
+                {"enabled": [{"name": "PrioritySort"}]}}}]}),
+            "profiles[1].plugins.queueSort: Invalid value: must be the same for all profiles".to_owned(),
+        ),
+        (
+            config("NodeAffinity", json!({"hardPodAffinityWeight": 3})),
+            "decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeAffinity: strict decoding error: \
+             unknown field \"hardPodAffinityWeight\""
+                .to_owned(),
+        ),
+        (
+            config("NodeAffinity", json!({"kind": "InterPodAffinityArgs"})),
+            "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type \
+             NodeAffinityArgs.kubescheduler.config.k8s.io, got InterPodAffinityArgs.kubescheduler.config.k8s.io"
+                .to_owned(),
+        ),
+        (config("InterPodAffinity", json!({"kind": "InterPodAffinityArgs", "hardPodAffinityWeight": 100})), String::new()),
+        (
+            profile(json!({"pluginConfig": [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesFit"}]})),
+            "profiles[0].pluginConfig[1]: Duplicate value: \"NodeResourcesFit\"".to_owned(),
+        ),
+        (
+            config("DefaultPreemption", json!({"minCandidateNodesPercentage": 101})),
+            format!("{args}.minCandidateNodesPercentage: Invalid value: 101: not in valid range [0, 100]"),
+        ),
+        (
+            config("DefaultPreemption", json!({"minCandidateNodesAbsolute": -1})),
+            format!("{args}.minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)"),
+        ),
+        (
+            config("NodeResourcesBalancedAllocation", json!({"resources": [gpu]})),
+            format!("{args}.resources[0].weight: Invalid value: 100: must be 1"),
+        ),
+        (
+            config("NodeResourcesBalancedAllocation", json!({"resources": [cpu, cpu]})),
+            format!("{args}.resources[1].name: Duplicate value: \"cpu\""),
+        ),
+        (
+            config("VolumeBinding", json!({"shape": []})),
+            format!(
+                "{args}.shape: Invalid value: unexpected field `shape`, remove it or turn on the feature gate \
+                 StorageCapacityScoring"
+            ),
+        ),
+        (spread(json!({"defaultingType": "List", "defaultConstraints": [constraint("a", 1), constraint("b", 1)]})), String::new()),
+        (
+            spread(json!({"defaultConstraints": [constraint("a", 1)]})),
+            format!("{args}.defaultingType: Invalid value: \"System\": when .defaultConstraints are not empty"),
+        ),
+        (
+            spread(json!({"defaultingType": "List", "defaultConstraints": [constraint("a", 1), constraint("a", 2)]})),
+            format!("{args}.defaultConstraints[1]: Duplicate value: \"{{a, DoNotSchedule}}\""),
+        ),
+        (fit(json!({"type": "MostAllocated", "resources": [cpu, gpu]})), String::new()),
+        (
+            fit(json!({"resources": [cpu]})),
+            "scoringStrategy.type: Unsupported value: \"\": supported values: \"LeastAllocated\", \"MostAllocated\", \
+             \"RequestedToCapacityRatio\""
+                .to_owned(),
+        ),
+        (
+            fit(json!({"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 101}]})),
+            "scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range (0, 100]"
+                .to_owned(),
+        ),
+        (
+            fit(json!({"type": "MostAllocated", "requestedToCapacityRatio": shape})),
+            "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio"
+                .to_owned(),
+        ),
+        (
+            fit(json!({"type": "RequestedToCapacityRatio"})),
+            "scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is \
+             RequestedToCapacityRatio"
+                .to_owned(),
+        ),
+        (
+            config("NodeResourcesFit", json!({"ignoredResourceGroups": ["example.com/x"]})),
+            "ignoredResourceGroups[0]: Invalid value: \"example.com/x\": resource group name can't contain '/'".to_owned(),
+        ),
+        (
+            plugins(json!({"score": {"enabled": twice}})),
+            "plugin \"NodeResourcesFit\" already registered as \"ScorePlugin\"".to_owned(),
+        ),
+        (
+            plugins(json!({"multiPoint": {"enabled": twice}})),
+            "plugin \"NodeResourcesFit\" already registered as \"PreFilterPlugin\"".to_owned(),
+        ),
+        (
+            plugins(json!({"filter": {"enabled": [{"name": "ImageLocality"}]}})),
+            "plugin \"ImageLocality\" does not extend FilterPlugin plugin".to_owned(),
+        ),
+        (
+            plugins(json!({"multiPoint": {"disabled": all}})),
+            "only one queue sort plugin required for profile with scheduler name \"default-scheduler\", but got 0"
+                .to_owned(),
+        ),
+        (
+            plugins(json!({"bind": {"disabled": [{"name": "DefaultBinder"}]}})),
+            "at least one bind plugin is needed for profile with scheduler name \"default-scheduler\"".to_owned(),
+        ),
+        (
+            plugins(json!({"multiPoint": {"disabled": all}, "queueSort": {"enabled": [{"name": "PrioritySort"}]},
+                "bind": {"enabled": [{"name": "DefaultBinder"}]}})),
+            String::new(),
+        ),
+        (
+            plugins(json!({"multiPoint": {"disabled": all, "enabled": [{"name": "PrioritySort"},
+                {"name": "DefaultBinder"}]}})),
+            String::new(),
+        ),
+    ] {
+        let read = SchedulerConfiguration::read(&configuration);
+        match expected.as_str() {
+            "" => assert!(read.errors.is_empty(), "{configuration}: {:?}", read.errors),
+            expected => {
+                let first = read.errors.first();
+                assert!(first.is_some_and(|error| error.ends_with(expected)), "{configuration}: {expected}: {first:?}");
+            }
+        }
+    }
+}

@@ -258,8 +258,14 @@ fn any_plugin(d: &mut Draw) -> Value {
     json!({"name": d.pick(&PLUGIN_NAMES), "weight": 1})
 }
 
-fn named_plugin(d: &mut Draw) -> Value {
-    json!({"name": d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), "weight": 3})
+/// Plugins that score nodes; one that is enabled twice is an error.
+const SCORES: [&str; 6] = [
+    "TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity",
+    "NodeResourcesBalancedAllocation",
+];
+
+fn score_plugin(d: &mut Draw) -> Value {
+    json!({"name": d.pick(&SCORES), "weight": 3})
 }
 
 /// Name of the second profile of kube-scheduler.
@@ -319,19 +325,30 @@ fn profile(d: &mut Draw, name: &str) -> Value {
         ("NodeResourcesBalancedAllocation", json!({"resources": [{"name": "cpu"}]})),
         ("InterPodAffinity", json!({"hardPodAffinityWeight": 5})),
         ("NodeAffinity", json!({"addedAffinity": added})),
-        ("PodTopologySpread", json!({"defaultingType": d.pick(&["List", "System"]), "defaultConstraints": [spread]})),
+        (
+            "PodTopologySpread",
+            d.pick(&[
+                json!({"defaultingType": "List", "defaultConstraints": [spread]}),
+                json!({"defaultingType": "System"}),
+            ]),
+        ),
     ] {
         if d.one_in(2) {
             arguments.push(json!({"name": name, "args": args}));
         }
     }
-    arguments.push(json!({"name": d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), "args": {}}));
+    let other = d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]);
+    if arguments.iter().all(|argument| argument["name"] != other) {
+        arguments.push(json!({"name": other, "args": {}}));
+    }
+    let mut scored = vec![score_plugin(d), score_plugin(d)];
+    scored.dedup();
     let mut plugins = json!({});
     for (point, set) in [
         ("multiPoint", json!({"disabled": [{"name": "ImageLocality"}]})),
         ("filter", json!({"disabled": [{"name": "NodeDeclaredFeatures"}]})),
         ("postFilter", json!({"disabled": [{"name": "DefaultPreemption"}]})),
-        ("score", json!({"disabled": [any_plugin(d), any_plugin(d)], "enabled": [named_plugin(d), named_plugin(d)]})),
+        ("score", json!({"disabled": [any_plugin(d), any_plugin(d)], "enabled": scored})),
     ] {
         if point == "score" || d.one_in(3) {
             plugins[point] = set;

@@ -63,6 +63,17 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let spread = list(pod, "topologySpreadConstraints");
     affinity::check_topology_spread(spread, &path.child("topologySpreadConstraints"), errors);
     identity(pod, path, errors);
+    operating_system(&pod["os"], &path.child("os"), errors);
+}
+
+/// Checks the operating system (`validateOS`).
+fn operating_system(os: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    match text(os, "name") {
+        _ if !os.is_object() => {}
+        "" => errors.required(&path.child("name"), "cannot be empty"),
+        "linux" | "windows" => {}
+        name => errors.unsupported(path, &json!(name), &["linux", "windows"]),
+    }
 }
 
 /// Checks names, deadlines, tolerations and classes, which are the rest of the spec.

@@ -1,11 +1,12 @@
 //! Field tables of `controlPlane` in a scenario: versions, feature gates and client rates.
 
+use super::pod::{NODE_SELECTOR, NODE_TERM};
 use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
 use crate::schema::field_type::FieldType::{
     Any, Bool, Int, List, NonEmpty, Number, Object, OneOf, Preset, Str, Version,
 };
 use crate::schema::field_type::{
-    COUNT, FieldSchema, FieldType, ObjectSchema, SchemaVersions, field, inert, not_modelled,
+    COUNT, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, SchemaVersions, field, inert, not_modelled,
 };
 use sim_scheduler::profile::PLUGIN_NAMES;
 
@@ -148,15 +149,51 @@ pub static SCHEDULER_CONFIGURATION: ObjectSchema = ObjectSchema {
             .doc("Number of feasible nodes that end a search. Default: adaptive."),
         field("podInitialBackoffSeconds", BACKOFF_S).doc("Back-off after the first failed attempt. Default: 1."),
         field("podMaxBackoffSeconds", BACKOFF_S).doc("Maximum back-off. Default: 10."),
-        not_modelled("parallelism", COUNT),
-        not_modelled("extenders", Any),
+        not_modelled("parallelism", INT32),
+        not_modelled("extenders", List(&Object(&EXTENDER))),
         field("clientConnection", Object(&CLIENT_CONNECTION))
             .doc("Client rate of kube-scheduler. `controlPlane.kubeScheduler` overrides it."),
-        inert("leaderElection", Any),
+        inert("leaderElection", Object(&LEADER_ELECTION)),
         inert("enableProfiling", Bool),
         inert("enableContentionProfiling", Bool),
         inert("delayCacheUntilActive", Bool),
     ],
+};
+
+static LEADER_ELECTION: ObjectSchema = ObjectSchema {
+    kind: "LeaderElectionConfiguration",
+    fields: &[
+        inert("leaderElect", Bool),
+        inert("leaseDuration", FieldType::Duration),
+        inert("renewDeadline", FieldType::Duration),
+        inert("retryPeriod", FieldType::Duration),
+        inert("resourceLock", Str),
+        inert("resourceName", Str),
+        inert("resourceNamespace", Str),
+    ],
+};
+
+static EXTENDER: ObjectSchema = ObjectSchema {
+    kind: "Extender",
+    fields: &[
+        inert("urlPrefix", Str),
+        inert("filterVerb", Str),
+        inert("preemptVerb", Str),
+        inert("prioritizeVerb", Str),
+        inert("weight", INT32),
+        inert("bindVerb", Str),
+        inert("enableHTTPS", Bool),
+        inert("tlsConfig", Any),
+        inert("httpTimeout", Any),
+        inert("nodeCacheCapable", Bool),
+        inert("managedResources", List(&Object(&EXTENDER_RESOURCE))),
+        inert("ignorable", Bool),
+    ],
+};
+
+static EXTENDER_RESOURCE: ObjectSchema = ObjectSchema {
+    kind: "ExtenderManagedResource",
+    fields: &[field("name", Str).required(), inert("ignoredByScheduler", Bool)],
 };
 
 static CLIENT_CONNECTION: ObjectSchema = ObjectSchema {
@@ -190,15 +227,15 @@ static PLUGINS: ObjectSchema = ObjectSchema {
         field("filter", PLUGIN_SET).doc("Plugins that filter nodes."),
         field("postFilter", PLUGIN_SET).doc("Plugins that run if no node is feasible: DefaultPreemption."),
         field("score", PLUGIN_SET).doc("Plugins that score nodes, with weights."),
-        not_modelled("preEnqueue", Any),
-        not_modelled("queueSort", Any),
-        not_modelled("preFilter", Any),
-        not_modelled("preScore", Any),
-        not_modelled("reserve", Any),
-        not_modelled("permit", Any),
-        not_modelled("preBind", Any),
-        not_modelled("bind", Any),
-        not_modelled("postBind", Any),
+        not_modelled("preEnqueue", PLUGIN_SET),
+        not_modelled("queueSort", PLUGIN_SET),
+        not_modelled("preFilter", PLUGIN_SET),
+        not_modelled("preScore", PLUGIN_SET),
+        not_modelled("reserve", PLUGIN_SET),
+        not_modelled("permit", PLUGIN_SET),
+        not_modelled("preBind", PLUGIN_SET),
+        not_modelled("bind", PLUGIN_SET),
+        not_modelled("postBind", PLUGIN_SET),
     ],
 };
 
@@ -242,21 +279,38 @@ static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
         field("scoringStrategy", Object(&SCORING_STRATEGY)).doc("NodeResourcesFit: how it scores nodes."),
         field("resources", WEIGHTED).doc("NodeResourcesBalancedAllocation: resources. Default: cpu, memory."),
         field("hardPodAffinityWeight", PERCENTAGE).doc("InterPodAffinity: weight of terms of other pods. Default: 1."),
-        field("addedAffinity", Any).doc("NodeAffinity: node affinity that applies to all pods of the profile."),
-        not_modelled("ignoredResources", Any),
-        not_modelled("ignoredResourceGroups", Any),
+        field("addedAffinity", Object(&ADDED_AFFINITY))
+            .doc("NodeAffinity: node affinity that applies to all pods of the profile."),
+        not_modelled("ignoredResources", STR_LIST),
+        not_modelled("ignoredResourceGroups", STR_LIST),
         not_modelled("ignorePreferredTermsOfExistingPods", Bool),
         field("defaultConstraints", List(&Object(&DEFAULT_CONSTRAINT))).doc(
             "PodTopologySpread: constraints of pods without any that a Service selects, with defaultingType List.",
         ),
         field("defaultingType", OneOf(&["System", "List"]))
             .doc("PodTopologySpread: source of the default constraints. Default: System."),
-        not_modelled("minCandidateNodesPercentage", COUNT),
-        not_modelled("minCandidateNodesAbsolute", COUNT),
+        not_modelled("minCandidateNodesPercentage", INT32),
+        not_modelled("minCandidateNodesAbsolute", INT32),
         not_modelled("shape", Any),
         inert("bindTimeoutSeconds", COUNT),
         inert("filterTimeout", Any),
+        inert("bindingTimeout", Any),
     ],
+};
+
+static ADDED_AFFINITY: ObjectSchema = ObjectSchema {
+    kind: "AddedNodeAffinity",
+    fields: &[
+        field("requiredDuringSchedulingIgnoredDuringExecution", Object(&NODE_SELECTOR))
+            .doc("Node selector that must match."),
+        field("preferredDuringSchedulingIgnoredDuringExecution", List(&Object(&PREFERRED_TERM)))
+            .doc("Preferred nodes, each with a weight."),
+    ],
+};
+
+static PREFERRED_TERM: ObjectSchema = ObjectSchema {
+    kind: "PreferredSchedulingTerm",
+    fields: &[field("weight", INT32).required(), field("preference", Object(&NODE_TERM)).required()],
 };
 
 static DEFAULT_CONSTRAINT: ObjectSchema = ObjectSchema {
@@ -267,6 +321,13 @@ static DEFAULT_CONSTRAINT: ObjectSchema = ObjectSchema {
         field("whenUnsatisfiable", OneOf(&["DoNotSchedule", "ScheduleAnyway"]))
             .doc("Whether the constraint filters or scores nodes.")
             .required(),
+        field("minDomains", Int(1, i32::MAX as i64)).doc("Minimum number of domains. Default: 1."),
+        field("nodeAffinityPolicy", OneOf(&["Honor", "Ignore"]))
+            .doc("Whether nodes that the node affinity excludes do not count. Default: Honor."),
+        field("nodeTaintsPolicy", OneOf(&["Honor", "Ignore"]))
+            .doc("Whether nodes with taints that the pod does not tolerate do not count. Default: Ignore."),
+        not_modelled("matchLabelKeys", STR_LIST),
+        field("labelSelector", Any).doc("Forbidden: the selector depends on the pod."),
     ],
 };
 

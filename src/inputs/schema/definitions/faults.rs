@@ -50,7 +50,11 @@ pub static FAULT: ObjectSchema = ObjectSchema {
             .example("{node: a-0, key: maintenance, effect: NoExecute}"),
         on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
         on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
-        on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
+        on_jobset(
+            ACTIONS[13],
+            "Deletes a JobSet in the foreground (`kubectl delete --cascade=foreground`). `delete` deletes \
+                 in the background by default, as `kubectl delete`.",
+        ),
         field(ACTIONS[14], Object(&PATCH))
             .doc("Sends a merge patch for an object, as a user would.")
             .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),

@@ -7,10 +7,10 @@ use super::job::JOB_SPEC;
 use super::jobset::JOBSET;
 use super::kueue;
 use super::metadata::METADATA;
-use super::pod::{EFFECTS, POD_SPEC};
+use super::pod::{EFFECTS, NODE_SELECTOR, POD_SPEC};
 use crate::schema::field_type::FieldType::{Amount, Any, Bool, List, Map, Object, OneOf, Quantity, Str};
 use crate::schema::field_type::{
-    COUNT, FieldKinds, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, field, inert, not_modelled,
+    FieldKinds, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled,
 };
 
 /// Kinds of the objects that an action can create.
@@ -160,7 +160,7 @@ static CLAIM_SPEC: ObjectSchema = ObjectSchema {
         field("storageClassName", Str).doc("Name of the storage class. Default: the default class, if one exists."),
         field("volumeName", Str).doc("Name of the volume to bind to."),
         VOLUME_MODE,
-        field("selector", Map(&Any)).doc("Label selector of the volumes."),
+        field("selector", Object(&LABEL_SELECTOR)).doc("Label selector of the volumes."),
         not_modelled("dataSource", Any),
         not_modelled("dataSourceRef", Any),
         not_modelled("volumeAttributesClassName", Str),
@@ -178,7 +178,7 @@ static VOLUME: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["PersistentVolume"]),
         NAMED,
-        field("spec", Map(&Any))
+        field("spec", Object(&VOLUME_SPEC))
             .doc(
                 "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode, nodeAffinity, \
                  persistentVolumeReclaimPolicy and a volume source.",
@@ -186,6 +186,49 @@ static VOLUME: ObjectSchema = ObjectSchema {
             .required(),
         STATUS,
     ],
+};
+
+static VOLUME_SPEC: ObjectSchema = ObjectSchema {
+    kind: "PersistentVolumeSpec",
+    fields: &[
+        field("capacity", Map(&Quantity)).doc("Size of the volume."),
+        field("accessModes", ACCESS_MODES).doc("Access modes of the volume."),
+        field("storageClassName", Str).doc("Name of the storage class. Default: none."),
+        field("claimRef", Any).doc("Claim to which the volume is bound or reserved."),
+        VOLUME_MODE,
+        field("nodeAffinity", Object(&VOLUME_AFFINITY)).doc("Nodes that can use the volume. Default: all nodes."),
+        field("persistentVolumeReclaimPolicy", OneOf(&["Delete", "Recycle", "Retain"]))
+            .doc("What becomes of the volume after the deletion of its claim. Default: Retain."),
+        inert("mountOptions", STR_LIST),
+        not_modelled("volumeAttributesClassName", Str),
+        field("awsElasticBlockStore", Any).doc("Volume source."),
+        field("azureDisk", Any).doc("Volume source."),
+        field("azureFile", Any).doc("Volume source."),
+        field("cephfs", Any).doc("Volume source."),
+        field("cinder", Any).doc("Volume source."),
+        field("csi", Any).doc("Volume source."),
+        field("fc", Any).doc("Volume source."),
+        field("flexVolume", Any).doc("Volume source."),
+        field("flocker", Any).doc("Volume source."),
+        field("gcePersistentDisk", Any).doc("Volume source."),
+        field("glusterfs", Any).doc("Volume source."),
+        field("hostPath", Any).doc("Volume source."),
+        field("iscsi", Any).doc("Volume source."),
+        field("local", Any).doc("Volume source."),
+        field("nfs", Any).doc("Volume source."),
+        field("photonPersistentDisk", Any).doc("Volume source."),
+        field("portworxVolume", Any).doc("Volume source."),
+        field("quobyte", Any).doc("Volume source."),
+        field("rbd", Any).doc("Volume source."),
+        field("scaleIO", Any).doc("Volume source."),
+        field("storageos", Any).doc("Volume source."),
+        field("vsphereVolume", Any).doc("Volume source."),
+    ],
+};
+
+static VOLUME_AFFINITY: ObjectSchema = ObjectSchema {
+    kind: "VolumeNodeAffinity",
+    fields: &[field("required", Object(&NODE_SELECTOR)).doc("Node selector that must match.")],
 };
 
 static STORAGE_CLASS: ObjectSchema = ObjectSchema {
@@ -251,11 +294,30 @@ static BUDGET_SPEC: ObjectSchema = ObjectSchema {
             .doc("Number of ready pods that must remain. A percentage allows no eviction, because Jobs have no scale."),
         field("maxUnavailable", Any)
             .doc("Number of pods that may be unavailable. It allows no eviction, because Jobs have no scale."),
-        field("selector", Map(&Any)).doc("Label selector of the pods."),
+        field("selector", Object(&LABEL_SELECTOR)).doc("Label selector of the pods."),
         field("unhealthyPodEvictionPolicy", OneOf(&["IfHealthyBudget", "AlwaysAllow"])).doc(
             "Whether pods that are not ready may be evicted although the budget is exhausted. Default: \
                  IfHealthyBudget.",
         ),
+    ],
+};
+
+/// A label selector, whose values the API server checks.
+static LABEL_SELECTOR: ObjectSchema = ObjectSchema {
+    kind: "LabelSelector",
+    fields: &[
+        field("matchLabels", STR_MAP).doc("Labels with the required values."),
+        field("matchExpressions", List(&Object(&LABEL_REQUIREMENT)))
+            .doc("Requirements on labels, all of which must match."),
+    ],
+};
+
+static LABEL_REQUIREMENT: ObjectSchema = ObjectSchema {
+    kind: "LabelSelectorRequirement",
+    fields: &[
+        field("key", Str).required(),
+        field("operator", Str).doc("In, NotIn, Exists or DoesNotExist.").required(),
+        field("values", STR_LIST).doc("Values to compare with."),
     ],
 };
 
@@ -273,7 +335,7 @@ static POD_GROUP: ObjectSchema = ObjectSchema {
 static POD_GROUP_SPEC: ObjectSchema = ObjectSchema {
     kind: "PodGroupSpec",
     fields: &[
-        inert("podGroupTemplateRef", Any),
+        inert("podGroupTemplateRef", Object(&GROUP_TEMPLATE)),
         field("schedulingPolicy", Object(&GROUP_POLICY)).doc("Basic or gang scheduling.").required(),
         field("schedulingConstraints", Object(&GROUP_CONSTRAINTS))
             .doc("Topology of the group. It has an effect with the feature gate TopologyAwareWorkloadScheduling."),
@@ -281,21 +343,36 @@ static POD_GROUP_SPEC: ObjectSchema = ObjectSchema {
         field("priority", INT32).doc("Priority of the group. Default: that of its PriorityClass, or 0."),
         field("disruptionMode", OneOf(&["Pod", "PodGroup"]))
             .doc("Whether preemption removes single pods or the whole group. Default: Pod."),
-        not_modelled("resourceClaims", Any),
+        not_modelled("resourceClaims", List(&Object(&GROUP_CLAIM))),
     ],
+};
+
+static GROUP_CLAIM: ObjectSchema = ObjectSchema {
+    kind: "PodGroupResourceClaim",
+    fields: &[field("name", Str).required(), inert("resourceClaimName", Str), inert("resourceClaimTemplateName", Str)],
+};
+
+static GROUP_TEMPLATE: ObjectSchema =
+    ObjectSchema { kind: "PodGroupTemplateReference", fields: &[inert("workload", Object(&GROUP_WORKLOAD))] };
+
+static GROUP_WORKLOAD: ObjectSchema = ObjectSchema {
+    kind: "WorkloadPodGroupTemplateReference",
+    fields: &[field("workloadName", Str).required(), field("podGroupTemplateName", Str).required()],
 };
 
 static GROUP_POLICY: ObjectSchema = ObjectSchema {
     kind: "PodGroupSchedulingPolicy",
     fields: &[
-        field("basic", Map(&Any)).doc("The pods are scheduled together as far as they fit."),
+        field("basic", Object(&BASIC_POLICY)).doc("The pods are scheduled together as far as they fit."),
         field("gang", Object(&GANG_POLICY)).doc("At least minCount pods are scheduled, or none."),
     ],
 };
 
+static BASIC_POLICY: ObjectSchema = ObjectSchema { kind: "BasicSchedulingPolicy", fields: &[] };
+
 static GANG_POLICY: ObjectSchema = ObjectSchema {
     kind: "GangSchedulingPolicy",
-    fields: &[field("minCount", COUNT).doc("Smallest number of pods that run together.").required()],
+    fields: &[field("minCount", INT32).doc("Smallest number of pods that run together.").required()],
 };
 
 static GROUP_CONSTRAINTS: ObjectSchema = ObjectSchema {

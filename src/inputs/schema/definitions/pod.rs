@@ -65,7 +65,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         inert("hostIPC", Bool),
         inert("hostUsers", Bool),
         inert("shareProcessNamespace", Bool),
-        inert("securityContext", Any),
+        field("securityContext", Object(&POD_SECURITY)).doc("Security of the pod."),
         inert("imagePullSecrets", Any),
         inert("hostname", Str),
         inert("hostnameOverride", Str),
@@ -73,7 +73,30 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         inert("setHostnameAsFQDN", Bool),
         inert("hostAliases", Any),
         inert("enableServiceLinks", Bool),
-        inert("os", Any),
+        field("os", Object(&POD_OS)).doc("Operating system. The kubelet refuses `windows`: nodes run Linux."),
+    ],
+};
+
+static POD_OS: ObjectSchema =
+    ObjectSchema { kind: "PodOS", fields: &[field("name", Str).doc("`linux` or `windows`.").required()] };
+
+static POD_SECURITY: ObjectSchema = ObjectSchema {
+    kind: "PodSecurityContext",
+    fields: &[
+        inert("seLinuxOptions", Any),
+        inert("windowsOptions", Any),
+        inert("runAsUser", Any),
+        inert("runAsGroup", Any),
+        inert("runAsNonRoot", Any),
+        inert("supplementalGroups", Any),
+        inert("supplementalGroupsPolicy", Any),
+        inert("fsGroup", Any),
+        // The kubelet refuses pods with sysctls that it does not allow (SysctlForbidden).
+        not_modelled("sysctls", Any),
+        inert("fsGroupChangePolicy", Any),
+        inert("seccompProfile", Any),
+        inert("appArmorProfile", Any),
+        inert("seLinuxChangePolicy", Any),
     ],
 };
 
@@ -107,14 +130,14 @@ static NODE_AFFINITY: ObjectSchema = ObjectSchema {
     ],
 };
 
-static NODE_SELECTOR: ObjectSchema = ObjectSchema {
+pub static NODE_SELECTOR: ObjectSchema = ObjectSchema {
     kind: "NodeSelector",
     fields: &[field("nodeSelectorTerms", List(&Object(&NODE_TERM)))
         .doc("Node selector terms, of which at least one must match.")
         .required()],
 };
 
-static NODE_TERM: ObjectSchema = ObjectSchema {
+pub static NODE_TERM: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorTerm",
     fields: &[
         field("matchExpressions", REQUIREMENTS).doc("Requirements on node labels, all of which must match."),
@@ -218,7 +241,8 @@ static PROBE: ObjectSchema = ObjectSchema {
         field("successThreshold", Int(0, 1 << 31))
             .doc("Number of successes in a row that count as success. Default: 1."),
         inert("timeoutSeconds", COUNT),
-        inert("failureThreshold", COUNT),
+        field("failureThreshold", COUNT)
+            .doc("Number of failures in a row that count as failure. A startup probe that would fail is reported."),
         inert("terminationGracePeriodSeconds", COUNT),
         inert("exec", Any),
         inert("httpGet", Any),
