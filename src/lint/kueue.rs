@@ -5,8 +5,8 @@ use super::placement::key_at;
 use super::surroundings::metadata;
 use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::spec::DependsOnStatus;
-use sim_api::spec::keys::KUEUE_QUEUE;
-use sim_base::Duration;
+use sim_api::spec::keys::{self, KUEUE_QUEUE};
+use sim_base::{Duration, suggest};
 use sim_inputs::kube::inspect::InspectedObject;
 use sim_inputs::schema::definitions::kueue::CONFIGURATION_V1BETA1;
 use sim_inputs::text::node::YamlNode;
@@ -20,6 +20,7 @@ pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("pods-ready-depends-on-complete", TrapCheck::JobSet(depends_on_complete)),
     ("recovery-timeout-below-eviction", TrapCheck::JobSet(short_recovery)),
     ("queue-as-annotation", TrapCheck::JobSet(queue_as_annotation)),
+    ("key-without-effect", TrapCheck::JobSet(key_without_effect)),
     ("topology-request-without-queue", TrapCheck::JobSet(topology_without_queue)),
     ("topology-request-misplaced", TrapCheck::JobSet(topology_misplaced)),
     ("slice-size-with-remainder", TrapCheck::JobSet(slice_remainder)),
@@ -114,6 +115,138 @@ fn short_recovery(s: &LintSubject) -> Vec<TrapHit> {
 fn queue_as_annotation(s: &LintSubject) -> Vec<TrapHit> {
     let queue = s.jobset.annotations.get(KUEUE_QUEUE).filter(|_| s.label(KUEUE_QUEUE).is_none());
     queue.map(|queue| hit(s.annotation_at(KUEUE_QUEUE), format!("queue {queue:?}"))).into_iter().collect()
+}
+
+/// Where a component reads a key.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum KeyUse {
+    Label,
+    Annotation,
+    /// A controller sets it, or another trap covers its use.
+    Any,
+}
+
+/// Prefixes of which only the keys of [`KEYS`] have a meaning.
+const OWN_PREFIXES: [&str; 3] = ["kueue.x-k8s.io/", keys::JOBSET_PREFIX, keys::JOBSET_ALPHA_PREFIX];
+
+/// Keys of Kueue (`pkg/controller/constants/constants.go`, `apis/kueue/v1beta2`) and of JobSet
+/// (`api/jobset/v1alpha2/jobset_types.go`).
+const KEYS: &[(KeyUse, &[&str])] = &[
+    (KeyUse::Label, &["kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds"]),
+    (
+        KeyUse::Annotation,
+        &[
+            keys::EXCLUSIVE_TOPOLOGY,
+            keys::NODE_SELECTOR_STRATEGY,
+            "kueue.x-k8s.io/podset-required-topology",
+            "kueue.x-k8s.io/podset-preferred-topology",
+            "kueue.x-k8s.io/podset-unconstrained-topology",
+            "kueue.x-k8s.io/podset-slice-required-topology",
+            "kueue.x-k8s.io/podset-slice-size",
+            "kueue.x-k8s.io/podset-slice-required-topology-constraints",
+            "kueue.x-k8s.io/podset-group-name",
+            "kueue.x-k8s.io/elastic-job",
+            "kueue.x-k8s.io/safe-to-forcefully-delete",
+            "kueue.x-k8s.io/job-min-parallelism",
+            "kueue.x-k8s.io/job-completions-equal-parallelism",
+            "kueue.x-k8s.io/admission-gated-by",
+        ],
+    ),
+    (
+        KeyUse::Any,
+        &[
+            "kueue.x-k8s.io/queue-name",
+            "kueue.x-k8s.io/prebuilt-workload-name",
+            "kueue.x-k8s.io/pod-group-name",
+            "kueue.x-k8s.io/managed",
+            "kueue.x-k8s.io/workload",
+            "kueue.x-k8s.io/podset",
+            "kueue.x-k8s.io/topology",
+            "kueue.x-k8s.io/admission",
+            "kueue.x-k8s.io/cluster-queue-name",
+            "kueue.x-k8s.io/local-queue-name",
+            "kueue.x-k8s.io/priority-boost",
+            "kueue.x-k8s.io/pod-index-offset",
+            "kueue.x-k8s.io/component-workload-index",
+            "kueue.x-k8s.io/concurrent-admission",
+            "kueue.x-k8s.io/concurrent-admission-parent",
+            "kueue.x-k8s.io/is-group-workload",
+            "kueue.x-k8s.io/job-owner-gvk",
+            "kueue.x-k8s.io/job-owner-name",
+            "kueue.x-k8s.io/job-uid",
+            "kueue.x-k8s.io/multikueue-origin",
+            "kueue.x-k8s.io/multikueue-origin-uid",
+            "kueue.x-k8s.io/pod-group-fast-admission",
+            "kueue.x-k8s.io/pod-group-pod-index",
+            "kueue.x-k8s.io/pod-group-pod-index-label",
+            "kueue.x-k8s.io/pod-group-serving",
+            "kueue.x-k8s.io/pod-group-total-count",
+            "kueue.x-k8s.io/pod-suspending-parent",
+            "kueue.x-k8s.io/raycluster-generation",
+            "kueue.x-k8s.io/raycluster-podset-replica-sizes",
+            "kueue.x-k8s.io/retriable-in-group",
+            "kueue.x-k8s.io/role-hash",
+            "kueue.x-k8s.io/stopping",
+            "kueue.x-k8s.io/workload-allowed-resource-flavors",
+            "kueue.x-k8s.io/workload-slice-name",
+            "kueue.x-k8s.io/workload-slice-replacement-for",
+            keys::JOBSET_NAME,
+            keys::JOBSET_UID,
+            keys::REPLICATED_JOB_NAME,
+            keys::REPLICATED_JOB_REPLICAS,
+            keys::JOB_INDEX,
+            keys::JOB_GLOBAL_INDEX,
+            keys::GLOBAL_REPLICAS,
+            keys::JOB_KEY,
+            keys::RESTART_ATTEMPT,
+            keys::JOB_RESTART_ATTEMPT,
+            keys::GROUP_NAME,
+            keys::GROUP_REPLICAS,
+            keys::JOB_GROUP_INDEX,
+            keys::COORDINATOR,
+            keys::PRIORITY,
+            keys::IN_PLACE_RESTART_ATTEMPT,
+            keys::DISABLE_IN_PLACE_RESTART,
+            keys::NAMESPACED_JOB,
+            keys::NO_SCHEDULE,
+        ],
+    ),
+];
+
+fn key_without_effect(s: &LintSubject) -> Vec<TrapHit> {
+    let mut objects = vec![("the JobSet".to_owned(), s.node)];
+    let rjs = s.rjs();
+    for rj in &rjs {
+        for (level, template) in [("Job", rj.node.get("template")), ("pod", rj.job.get("template"))] {
+            objects
+                .extend(template.map(|node| (format!("the {level} template of replicatedJob {:?}", rj.name()), node)));
+        }
+    }
+    let mut hits = Vec::new();
+    for (object, node) in objects {
+        for (map, own) in [("labels", KeyUse::Label), ("annotations", KeyUse::Annotation)] {
+            let entries = node.at_path(&["metadata", map]).map_or(&[][..], YamlNode::entries);
+            let ours = entries.iter().filter(|(key, _)| OWN_PREFIXES.iter().any(|p| key.name.starts_with(p)));
+            hits.extend(ours.filter_map(|(key, _)| Some(hit(key.at, wrong_key(&key.name, own, &object)?))));
+        }
+    }
+    hits
+}
+
+/// Describes the defect of a key in the labels or annotations of an object, if there is one.
+fn wrong_key(key: &str, own: KeyUse, object: &str) -> Option<String> {
+    let used = KEYS.iter().find(|(_, keys)| keys.contains(&key)).map(|(used, _)| *used);
+    let word = |used: KeyUse| if used == KeyUse::Label { "a label" } else { "an annotation" };
+    match used {
+        Some(used) if used == KeyUse::Any || used == own => None,
+        Some(used) => Some(format!("{key} is {} of {object}, but is read as {}", word(own), word(used))),
+        None => {
+            let all = KEYS.iter().flat_map(|(_, keys)| keys.iter().copied());
+            let nearest = suggest::nearest(key, all).map(|known| format!("; did you mean {known}?"));
+            let map = if own == KeyUse::Label { "labels" } else { "annotations" };
+            Some(format!("unknown key {key} in the {map} of {object}{}", nearest.unwrap_or_default()))
+        }
+    }
 }
 
 fn topology_without_queue(s: &LintSubject) -> Vec<TrapHit> {

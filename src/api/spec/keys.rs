@@ -4,6 +4,8 @@
 
 /// Prefix of the keys that are reserved for JobSet.
 pub const JOBSET_PREFIX: &str = "jobset.sigs.k8s.io/";
+/// Beginning of JobSet's keys that may change.
+pub const JOBSET_ALPHA_PREFIX: &str = "alpha.jobset.sigs.k8s.io/";
 
 pub const JOBSET_NAME: &str = "jobset.sigs.k8s.io/jobset-name";
 pub const JOBSET_UID: &str = "jobset.sigs.k8s.io/jobset-uid";
