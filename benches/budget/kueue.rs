@@ -185,7 +185,8 @@ fn workload(key: WorkloadKey, queue: usize, nth: usize) -> Workload {
         active: true,
         admission_gates: String::new(),
         max_execution_s: None,
-        pod_sets: [PodSet { name: "main".to_owned(), count: pods, replicas: 1, template, topology }].into(),
+        pod_sets: [PodSet { name: "main".to_owned(), count: pods, replicas: 1, template, topology, stored: None }]
+            .into(),
         status: WorkloadStatus::default(),
     }
 }

@@ -209,10 +209,10 @@ impl SoughtChange<'_> {
         self.fault_occurred |= matches!(own.origin, RestartOrigin::Event { .. });
         match record.body {
             // A restart begins at the earliest when every pod is ready.
-            Body::AllReady { jobset, ready } if jobset == explained.jobset => {
-                if record.at < own.start || ready && record.at == own.start {
-                    self.was_ready = ready;
-                }
+            Body::AllReady { jobset, ready }
+                if jobset == explained.jobset && (record.at < own.start || ready && record.at == own.start) =>
+            {
+                self.was_ready = ready;
             }
             Body::Fault { index, .. } => {
                 self.fault_occurred |= self.origins.get(index as usize) == Some(&own.origin);

@@ -446,7 +446,7 @@ impl ScenarioSpec {
         };
         let written = self.containers.iter().enumerate().filter(|(_, rule)| rule.from_command.is_none());
         let shadowed = written.filter_map(|(i, rule)| {
-            let earlier = self.containers[..i].iter().position(|earlier| earlier.covers(rule, &is_init))?;
+            let earlier = self.containers[..i].iter().position(|earlier| earlier.covers(rule, is_init))?;
             Some(format!(
                 "containers[{i}] never applies: containers[{earlier}] applies to all of its pods and is first"
             ))

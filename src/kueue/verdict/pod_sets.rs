@@ -26,10 +26,12 @@ pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
         let numbers: Vec<u32> = (1..from).rev().filter(is_whole).collect();
         let fewer = |number: i64| {
             let (pod_set, to) = (set.name.clone(), numbers[number as usize - 1]);
-            vec![match has_jobs {
-                true => QueueChange::Replicas { pod_set, from, to },
-                false => QueueChange::Pods { pod_set, from, to },
-            }]
+            let change = if has_jobs {
+                QueueChange::Replicas { pod_set, from, to }
+            } else {
+                QueueChange::Pods { pod_set, from, to }
+            };
+            vec![change]
         };
         case.smallest(numbers.len() as i64, fewer).map(|(_, remedy)| remedy)
     };

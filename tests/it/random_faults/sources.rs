@@ -69,8 +69,10 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
     let line = |n: u32| format!("\n- {{at: 9s, crashNode: {{node: n-00{n}}}}}");
     let lines: String = (4..8).map(line).collect();
     let four = racks(&format!("faults:{lines}")).unwrap();
-    let text = |s: &ScenarioSpec| format!("{:?}", s.faults);
+    let text = |s: &ScenarioSpec| format!("{:?}", s.faults.iter().map(|f| (f.at, &f.action)).collect::<Vec<_>>());
     assert_eq!(text(&one), text(&four));
+    let entries = |s: &ScenarioSpec| s.faults.iter().filter_map(|f| f.entry).collect::<Vec<u32>>();
+    assert_eq!((entries(&one), entries(&four)), (vec![0; 4], vec![0, 1, 2, 3]));
     for (label, part) in [
         ("example.com/rack=r9", "no node has the label example.com/rack=r9"),
         ("example.com/rack", "is not of the form KEY=VALUE"),
