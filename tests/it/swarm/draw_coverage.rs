@@ -54,6 +54,22 @@ const NOT_DRAWN: [(&str, &str); 26] = [
     ("Scenario.parameters", "they are replaced by values of other fields before a run"),
 ];
 
+/// Beginnings of the names of fields and words that need not be drawn, with the reason.
+const NOT_DRAWN_ALL: [(&str, &str); 12] = [
+    ("AddedNodeAffinity.preferred", "refused or without an effect in runs; `rejections` tests profiles"),
+    ("DefaultConstraint.", "the constraints of pods have the same fields, which are drawn"),
+    ("EnabledPlugin.name: ", "disabled plugins have the same words, which are drawn; some cannot be enabled"),
+    ("LabelSelectorRequirement.", "`rejections` tests selectors of budgets"),
+    ("PersistentVolumeSpec.", "sources of volumes decide nothing; `volumes` tests their topology"),
+    ("PodOS.", "a pod of another system is refused; `rejections` tests it"),
+    ("PodSpec.os", "of PodOS"),
+    ("PodSpec.securityContext", "listed as not simulated"),
+    ("PreferredSchedulingTerm.", "of AddedNodeAffinity"),
+    ("Probe.failureThreshold", "listed as not simulated if it decides"),
+    ("ResourceTransformation.strategy: ", "the empty word counts as absent"),
+    ("VolumeNodeAffinity.", "of PersistentVolumeSpec"),
+];
+
 /// Fields that users patch. The tables do not cover merge patches.
 const MERGES: [&str; 31] = [
     "JobSet metadata.annotations", "JobSet metadata.finalizers", "JobSet metadata.labels", "JobSet spec.failurePolicy",
@@ -100,7 +116,8 @@ fn everything_that_can_be_written_is_drawn() {
         assert!(!enough(thing), "{thing} is drawn, although {reason}");
         assert!(wanted.remove(thing), "{thing} is not a field or word of an input file");
     }
-    let lost: Vec<&String> = wanted.iter().filter(|thing| !enough(thing)).collect();
+    let is_named = |thing: &str| NOT_DRAWN_ALL.iter().any(|(start, _)| thing.starts_with(start));
+    let lost: Vec<&String> = wanted.iter().filter(|thing| !enough(thing) && !is_named(thing)).collect();
     assert!(lost.is_empty(), "{} things are not drawn: {lost:#?}", lost.len());
 }
 

@@ -57,7 +57,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
         8 => {
             let mut spec = json!({"selector": {"matchLabels": {"jobset.sigs.k8s.io/jobset-name": js.name}}});
             match d.below(3) {
-                0 => spec["maxUnavailable"] = json!(d.pick(&["1", "50%"])),
+                0 => spec["maxUnavailable"] = d.pick(&[json!(1), json!("50%")]),
                 _ => spec["minAvailable"] = json!(d.between(0, 4)),
             }
             if d.one_in(2) {
