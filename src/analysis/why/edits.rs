@@ -441,7 +441,7 @@ pub fn image_pulls(facts: &RunFacts) -> EditSettings {
         FaultAction::FailImagePulls(failure) => failure.lasts.is_none_or(|lasts| lasts > end),
         _ => false,
     });
-    let concerned = facts.blocked || facts.waits_for(TicketWait::ContainerStart);
+    let concerned = facts.blocked || facts.waits_for(TicketWait::ImagePull);
     failing.filter(|_| concerned).map(|(i, _)| vec![set(format!("faults.{i}.failImagePulls.for"), "1m")]).collect()
 }
 
