@@ -4,7 +4,7 @@
 mod workload;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use sim_analysis::experiment::{ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits};
+use sim_analysis::experiment::{ExperimentRunner, ExperimentSubject, NodesExperiment, ReplicationLimits};
 use sim_engine::SimulationInput;
 use sim_engine::record::DiscardSink;
 use sim_inputs::{LoadedScenario, SourceText, read_topology};
@@ -60,7 +60,7 @@ fn bench_complete_run(c: &mut Criterion) {
     });
 }
 
-/// Measures 54 days at pod level. The same run in the reduced model is scenarios/published/llama3-405b.yaml.
+/// Measures 54 days at pod level. The same run as a Fleet is scenarios/published/llama3-405b.yaml.
 fn bench_54_days(c: &mut Criterion) {
     let scenario = load("benches/llama3-54-days.yaml", &[]).scenario;
     let mut player = ExperimentRunner::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
@@ -74,8 +74,8 @@ fn bench_54_days(c: &mut Criterion) {
     group.finish();
 }
 
-/// Measures the same run in the reduced model, including the data kept for each replication.
-fn bench_reduced_model(c: &mut Criterion) {
+/// Measures the same run at level `nodes`, including the data kept for each replication.
+fn bench_level_nodes(c: &mut Criterion) {
     let one = [
         ("jobSets.0.restartStrategy", "BlockingRecreate"),
         ("spec.replicatedJobs[0].replicas", "1"),
@@ -83,12 +83,12 @@ fn bench_reduced_model(c: &mut Criterion) {
         ("spec.replicatedJobs[0].template.spec.completions", "2048"),
     ];
     let scenario = load("benches/llama3-54-days.yaml", &one).scenario;
-    let reduced = ReducedExperiment::new(&scenario).unwrap_or_else(|e| panic!("{e}"));
-    let subject = ExperimentSubject::Reduced(reduced);
+    let nodes = NodesExperiment::new(&scenario).unwrap_or_else(|e| panic!("{e}"));
+    let subject = ExperimentSubject::Nodes(nodes);
     let mut player = subject.player().unwrap_or_else(|e| panic!("{e:?}"));
     let limits = ReplicationLimits::unlimited();
     let mut i = 0;
-    c.bench_function("54 days of 2,048 nodes, reduced model", |b| {
+    c.bench_function("54 days of 2,048 nodes, level nodes", |b| {
         b.iter(|| {
             i += 1;
             player.simulate((42, i), &limits)
@@ -109,6 +109,6 @@ fn bench_reading(c: &mut Criterion) {
 }
 
 criterion_group!(
-    benches, bench_event_queue, bench_restarts, bench_complete_run, bench_54_days, bench_reduced_model, bench_reading
+    benches, bench_event_queue, bench_restarts, bench_complete_run, bench_54_days, bench_level_nodes, bench_reading
 );
 criterion_main!(benches);

@@ -131,10 +131,10 @@ pub const BUDGET: [BudgetRow; 19] = [
     row("fleet.200", "200 replications of AIReSim's base case, two cores", Unit::Seconds, (1.1, 0.5)),
     row("threads.2", "speedup of `fleet.200` from one core to two", Unit::Ratio, (1.9, 1.98)),
     row("pods.54d", "54 days, 2,048 nodes, at pod level", Unit::Seconds, (2.5, 0.7)),
-    row("reduced.54d", "54 days, 2,048 nodes, reduced model, one replication", Unit::Seconds, (0.001, 0.000_1)),
+    row("nodes.54d", "54 days, 2,048 nodes, level nodes, one replication", Unit::Seconds, (0.001, 0.000_1)),
     row(
         "pairs.10000",
-        "10,000 paired replications of two policies, reduced model, two cores",
+        "10,000 paired replications of two policies, level nodes, two cores",
         Unit::Seconds,
         (14.0, 2.0),
     ),

@@ -6,7 +6,7 @@ use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
 use sim_analysis::experiment;
 use sim_analysis::experiment::{
-    ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits, SimulatedVariant, VariantComparison,
+    ExperimentRunner, ExperimentSubject, NodesExperiment, ReplicationLimits, SimulatedVariant, VariantComparison,
 };
 use sim_engine::SimulationInput;
 use sim_engine::queue::EventQueue;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const ATTEMPTS: usize = 7;
 const MAX_TIME: Duration = Duration::from_secs(3);
 
-/// Two restart strategies, each with a number of Jobs for which the reduced model is valid. A single Job restarts
+/// Two restart strategies, each with a number of Jobs. A single Job restarts
 /// identically under both and would show no difference.
 const POLICIES: [(&str, u32); 2] = [("BlockingRecreate", 16), ("Recreate", 1)];
 
@@ -112,7 +112,7 @@ impl Bench {
             "fleet.200" => self.fleet(2)?,
             "threads.2" => self.fleet(1)? / self.fleet(2)?,
             "pods.54d" => self.pods()?,
-            "reduced.54d" => self.reduced_time()?,
+            "nodes.54d" => self.nodes_time()?,
             "pairs.10000" => self.paired_comparison()?,
             other => return Err(NoValue::Failed(format!("no measurement for {other}"))),
         })
@@ -256,17 +256,17 @@ impl Bench {
         sets
     }
 
-    fn reduced(&self, policy: (&str, u32)) -> Result<ExperimentSubject, String> {
+    fn nodes(&self, policy: (&str, u32)) -> Result<ExperimentSubject, String> {
         let sets = self.month_overrides(policy);
         let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let scenario = load(MONTHS, &sets)?.scenario;
-        let measured = ReducedExperiment::new(&scenario);
-        measured.map(ExperimentSubject::Reduced).map_err(|why| why.to_string())
+        let measured = NodesExperiment::new(&scenario);
+        measured.map(ExperimentSubject::Nodes).map_err(|why| why.to_string())
     }
 
-    fn reduced_time(&self) -> Result<f64, String> {
+    fn nodes_time(&self) -> Result<f64, String> {
         const EACH: u64 = 50;
-        let subject = self.reduced(POLICIES[0])?;
+        let subject = self.nodes(POLICIES[0])?;
         let mut player = subject.player().map_err(|why| why.to_string())?;
         let all = self.shortest_attempt(|| {
             time_action(|| {
@@ -297,7 +297,7 @@ impl Bench {
     }
 
     fn variant(&self, policy: (&str, u32), n: u64) -> Result<SimulatedVariant, String> {
-        let subject = self.reduced(policy)?;
+        let subject = self.nodes(policy)?;
         let all = subject.replicate((42, 0..n), (2, &self.limits), &|_| {});
         Ok(SimulatedVariant {
             name: policy.0.to_owned(),

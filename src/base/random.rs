@@ -88,8 +88,10 @@ pub enum StreamPurpose {
     WorkloadRunTime = 66,
     /// Time to form a TPU slice again.
     SliceFormation = 67,
-    /// Choice among the measured restarts in the reduced model.
-    ReducedRecovery = 80,
+    /// Choice among the measured delays of a JobSet at level `nodes`.
+    MeasuredDelay = 81,
+    /// Choice among equal nodes at level `nodes`.
+    NodeChoice = 82,
     /// Values of a bootstrap resample: for statistics, not for the model.
     Bootstrap = 200,
     /// Values of the points of a sweep.

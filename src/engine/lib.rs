@@ -46,12 +46,17 @@ mod wheel_level;
 use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
+pub use kubelet::last_heartbeat;
 pub use kueue::{
     describe_error as describe_workload_error, is_placed_by_topology, local_queue_text, namespaces as kueue_namespaces,
     placed_requests as kueue_placed_requests, reduce as reduce_kueue_nodes, started as started_jobset,
     topology_nodes as kueue_nodes, with_pod as requests_on_node, workload_name,
 };
-pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
+pub use node_lifecycle::{
+    EvictionPace, MAX_TAINT_REMOVAL_DELAY, MONITOR_PERIOD, SLOW_TAINT_INTERVAL, TAINT_INTERVAL, max_detection_delay,
+    unreachable_toleration, zone_pace,
+};
+pub use pod_gc::{PERIOD as POD_GC_PERIOD, QUARANTINE as POD_GC_QUARANTINE};
 pub use prepare::{CannotRun, PrepareError};
 use queue::EventQueue;
 use requests::RequestTable;

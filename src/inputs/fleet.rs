@@ -1,4 +1,4 @@
-//! Reads Fleet files, an input of the reduced model.
+//! Reads Fleet files.
 
 pub(crate) mod fault_traces;
 

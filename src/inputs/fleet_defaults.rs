@@ -1,6 +1,6 @@
 //! Lists the values that a Fleet depends on: every number and duration, whether set or default, and the fault presets.
 //!
-//! The reduced model has no control plane and no kubelets, so their defaults do not apply.
+//! A Fleet has no control plane and no kubelets, so their defaults do not apply.
 
 use super::effective_defaults::{EffectiveDefault, of_fault_presets};
 use super::fleet::LoadedFleet;

@@ -278,7 +278,7 @@ fn a_word_is_found_as_it_is_typed_and_printed_within_a_hundred_columns() {
         ("failurePolicy.rules.action", "FailJobSet, RestartJobSet"),
         ("spec.replicatedJobs[0].replicas", "replicas"),
         ("restarts.csv", "one row per restart"),
-        ("reduced", "Level of detail"),
+        ("check-level", "both levels of detail"),
         ("stuck", "no pending event can change anything"),
         ("exit code 5", "--fail-if"),
         ("job-controller client", "token bucket"),

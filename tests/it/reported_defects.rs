@@ -429,7 +429,7 @@ fn what_does_not_fit_is_reported_and_nothing_of_it_is_left() {
     let (list, place) = (inputs.join("nodes.json"), out.join("o"));
     let (list, place) = (list.to_str().unwrap(), place.to_str().unwrap());
     let trace = format!("{place}.perfetto-trace");
-    let pods = "tests/it/reduced/gang.yaml";
+    let pods = "tests/it/levels/gang.yaml";
     let target = ["--target", "goodput.p10 >= 0.5", "--path", "parameters.spares=1..2"];
     for arguments in [
         &["report", SCENARIO, "--perfetto", &trace][..],

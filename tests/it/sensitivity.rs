@@ -55,7 +55,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     let every = json(&[]);
     let known = sim_inputs::assumptions().len()
         + sim_inputs::presets::faults::assumptions().len()
-        + sim_surrogate::reduced::accuracy_parameters().len();
+        + sim_surrogate::nodes::measurement_parameters().len();
     assert_eq!(every["parameters"].as_array().map(Vec::len), Some(known));
 }
 
@@ -70,23 +70,23 @@ fn fault_rates_are_assumptions_of_scenarios_with_a_fault_preset() {
 }
 
 #[test]
-fn reduced_scenario_lists_its_measurement_assumptions() {
-    let jobset_pods = "tests/it/reduced/gang.yaml";
-    let reduced = json(&[jobset_pods, "--parameters-only"]);
-    let off = row(&reduced, "reduced.relativeErrorMax");
-    assert_eq!(off["value"], "0.001");
+fn a_scenario_at_level_nodes_lists_its_measurement_assumptions() {
+    let jobset_pods = "tests/it/levels/gang.yaml";
+    let nodes = json(&[jobset_pods, "--parameters-only"]);
+    let off = row(&nodes, "nodes.measuredRestarts");
+    assert_eq!(off["value"], "8");
     let text = off["source"].as_str().unwrap_or_default();
-    assert!(text.contains("accepted relative error of interpolated restart times"), "{text}");
+    assert!(text.contains("measured starts and restarts per JobSet"), "{text}");
     let pods = json(&[jobset_pods, "--parameters-only", "--level", "pods"]);
     let rows = pods["parameters"].as_array().expect("rows");
-    let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("reduced.");
+    let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("nodes.");
     assert!(!rows.iter().any(is), "every pod is simulated");
 }
 
 /// Given failure rates and pools are varied, and inputs without a range are named.
 #[test]
 fn ranges_vary_given_failure_rates_and_name_what_they_do_not_vary() {
-    let (code, out, err) = assumptions(&["tests/it/reduced/gang.yaml", "--ranges", "--seeds", "4"]);
+    let (code, out, err) = assumptions(&["tests/it/levels/gang.yaml", "--ranges", "--seeds", "4"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("faultProcesses[0].times") && out.contains("half and twice"), "{out}");
     assert!(out.contains("Not varied: ") && out.contains("--input"), "{out}");
@@ -120,7 +120,7 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
 #[test]
 fn ends_of_ranges_have_one_notation_of_durations() {
     let input = "parameters.every=1047s..30m";
-    let scenario = "tests/it/reduced/gang.yaml";
+    let scenario = "tests/it/levels/gang.yaml";
     let run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"))
         .args(["sensitivity", scenario, "--input", input, "--metric", "end.t_s", "--seeds", "2", "--quiet"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

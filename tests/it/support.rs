@@ -15,10 +15,10 @@ pub fn root() -> &'static Path {
 
 /// Returns the names of all shipped scenarios in order.
 pub fn scenario_names() -> Vec<String> {
-    // A Fleet has no pods, so there is no log of them; scenarios for the reduced model have too many.
+    // A Fleet has no pods, so there is no log of them; scenarios at level `nodes` have too many.
     let has_pods = |path: &&PathBuf| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        !text.contains("\nkind: Fleet") && !text.contains("level: Reduced")
+        !text.contains("\nkind: Fleet") && !text.contains("level: Nodes")
     };
     let mut names: Vec<String> = files(&root().join("scenarios"), "yaml")
         .iter()

@@ -127,7 +127,7 @@ const SUMMARIES: [(usize, &[&str]); 3] = [
             "run scenarios/first-steps.yaml --seeds 20 --quiet",
             "run scenarios/kueue.yaml --seeds 3 --quiet",
             "run scenarios/training.yaml --seeds 3 --quiet",
-            "run tests/it/reduced/gang.yaml --quiet",
+            "run tests/it/levels/gang.yaml --quiet",
             "run scenarios/stories/silent-node.yaml --seeds 2 --quiet",
             "run scenarios/stories/finish-date.yaml --quiet",
             "run scenarios/published/llama3-405b.yaml --quiet",

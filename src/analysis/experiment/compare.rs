@@ -62,7 +62,7 @@ pub struct VariantComparison {
     pub scenario: String,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Level of detail; `reduced` if any variant uses the reduced model. Not used for a Fleet.
+    /// Level of detail; `Nodes` if any variant uses it. Not used for a Fleet.
     #[serde(skip_serializing_if = "is_pods")]
     pub level: ModelLevel,
     /// Currency of all costs; empty if the variants have several or none.
@@ -157,14 +157,10 @@ fn unequal_times(variants: &[SimulatedVariant]) -> Vec<[String; 2]> {
     pairs
 }
 
-/// Returns the level that all variants share, otherwise the reduced one.
+/// Returns the level that all variants share, otherwise level `nodes`.
 fn level(variants: &[SimulatedVariant]) -> ModelLevel {
     let mut all = variants.iter().flat_map(|v| &v.replications);
-    if all.any(|r| r.level == ModelLevel::Reduced && r.outputs.is_empty()) {
-        ModelLevel::Reduced
-    } else {
-        ModelLevel::Pods
-    }
+    if all.any(|r| r.level == ModelLevel::Nodes && r.outputs.is_empty()) { ModelLevel::Nodes } else { ModelLevel::Pods }
 }
 
 /// Returns the currency that all variants share, otherwise an empty text.

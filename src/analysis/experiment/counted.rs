@@ -1,21 +1,22 @@
 //! Replications that keep only their restarts, counted towards the limit or not, with their causes.
 
 use super::experiment_input::ExperimentSubject;
+use super::nodes::{NodesExperiment, NotAtNodes};
 use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
-use super::reduced::ReducedExperiment;
-use super::stop::{LimitSink, ReplicationLimits};
+use super::stop::{LimitSink, ReplicationLimits, StopFlag};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, CountedUse, RestartFold, RestartMetrics};
 use sim_api::spec::{
     DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY, PodFailurePolicyAction,
     PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
 };
+use sim_base::random::MixtureDistribution;
 use sim_base::time::MAX_INPUT_DURATION;
 use sim_base::{Duration, JobId, JobSetId, SimTime, row_or_default};
 use sim_engine::record::{Body, EndReason, JobConditionType, RecordNames, RecordSink, SimulationRecord};
 use sim_surrogate::fleet::{FleetEnd, FleetSimulation};
-use sim_surrogate::reduced::{OutcomeCounter, ReducedOutcome};
+use sim_surrogate::nodes::{CountedRestart, NodesOutcome};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -74,12 +75,13 @@ pub fn count_restarts(
                 Some(run)
             })
         }
-        ExperimentSubject::Reduced(reduced) => {
-            let make = || Ok(reduced.player());
+        ExperimentSubject::Nodes(nodes) => {
+            let make = || Ok(nodes.player());
             in_parallel_with(make, (n, threads), &limits.flag, |player, i| {
-                let replication = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
+                let numbers = MixtureDistribution::single(from + i);
+                let outcome = player.run_until(seed, numbers, &|n| limits.is_reached(n))?;
                 tell();
-                Some(of_reduced(reduced, &replication, from + i))
+                Some(of_nodes(nodes, jobset, &outcome, from + i))
             })
         }
         ExperimentSubject::Pods { scenario, .. } => {
@@ -134,25 +136,26 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
     }
 }
 
-fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> CountedRun {
-    let used = |counted: &OutcomeCounter, times: u32| {
-        let process = reduced.scenario().fault_processes.get(counted.process as usize);
+fn of_nodes(nodes: &NodesExperiment, jobset: usize, outcome: &NodesOutcome, i: u64) -> CountedRun {
+    let used = |counted: &CountedRestart, times: u32| {
+        let process = nodes.scenario().fault_processes.get(counted.cause as usize);
         (times > 0).then(|| UsedAt {
             at_s: counted.at.seconds(),
             times,
             cause: Arc::from(process.map_or("other", |p| p.cause.as_str())),
-            is_pod_failure_policy: false,
+            is_pod_failure_policy: counted.is_pod_failure_policy,
         })
     };
+    let own = &outcome.jobsets[jobset];
     CountedRun {
         replication: i,
         end_s: outcome.end.seconds(),
-        completed: outcome.terminal_state == "Completed",
-        ended_otherwise: ended_otherwise(outcome.terminal_state, outcome.end_reason),
+        completed: own.terminal_state == "Completed",
+        ended_otherwise: ended_otherwise(own.terminal_state, outcome.end_reason),
         never_placed: None,
-        used: outcome.counted.iter().filter_map(|c| used(c, c.times)).collect(),
-        uncounted: outcome.counted.iter().filter_map(|c| used(c, c.uncounted)).collect(),
-        digest: reduced.digest(outcome),
+        used: own.counted.iter().filter_map(|c| used(c, c.times)).collect(),
+        uncounted: own.counted.iter().filter_map(|c| used(c, c.uncounted)).collect(),
+        digest: nodes.digest(outcome),
     }
 }
 
@@ -238,8 +241,8 @@ impl RecordSink for ReasonFold {
 pub enum RestartLimitError {
     /// The run would have no end time.
     NoEndTime,
-    /// The reduced model does not support the scenario without the limit.
-    NotReducible,
+    /// Level `nodes` does not support the scenario without the limit.
+    NotAtNodes(NotAtNodes),
     /// The JobSet has no limit, because it never restarts.
     NoFailurePolicy {
         /// Name of the JobSet.
@@ -251,9 +254,7 @@ impl fmt::Display for RestartLimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RestartLimitError::NoEndTime => f.write_str("the inputs have no end time: set one with --horizon"),
-            RestartLimitError::NotReducible => {
-                f.write_str("the reduced model does not support this scenario without a restart limit")
-            }
+            RestartLimitError::NotAtNodes(why) => write!(f, "without a restart limit, {why}"),
             RestartLimitError::NoFailurePolicy { jobset } => write!(
                 f,
                 "JobSet {jobset} has no failurePolicy: it fails at the first failure, regardless of maxRestarts"
@@ -278,14 +279,18 @@ pub fn without_limit(
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
         ExperimentSubject::Pods { scenario, .. } => lift(scenario, jobset, until),
-        ExperimentSubject::Reduced(reduced) => {
-            let mut scenario = reduced.scenario().clone();
+        ExperimentSubject::Nodes(nodes) => {
+            let mut scenario = nodes.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
-            let again = reduced.reuse_for(&scenario);
-            *reduced = again.ok_or(RestartLimitError::NotReducible)?;
+            *nodes = again(nodes, &scenario).map_err(RestartLimitError::NotAtNodes)?;
             Ok(lifted)
         }
     }
+}
+
+/// The same experiment with another scenario, whose restarts are not measured again where the delays are the same.
+fn again(nodes: &NodesExperiment, scenario: &ScenarioSpec) -> Result<NodesExperiment, NotAtNodes> {
+    NodesExperiment::of_until(scenario, std::slice::from_ref(nodes), &StopFlag::new())
 }
 
 fn lift(
@@ -306,8 +311,13 @@ fn lift(
 /// disruptions from failures.
 pub fn with_maintenance_rule(subject: &mut ExperimentSubject, jobset: usize) -> Option<&'static str> {
     match subject {
-        // A rule changes the counting, so the reduced model would have to be measured again.
-        ExperimentSubject::Fleet(_) | ExperimentSubject::Reduced(_) => None,
+        ExperimentSubject::Fleet(_) => None,
+        ExperimentSubject::Nodes(nodes) => {
+            let mut scenario = nodes.scenario().clone();
+            let rule = maintenance_rule(&mut scenario, jobset)?;
+            *nodes = again(nodes, &scenario).ok()?;
+            Some(rule)
+        }
         ExperimentSubject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
     }
 }

@@ -1,17 +1,18 @@
-//! The subject of replications at any level of detail: a scenario with pods, its reduced model, or a Fleet.
+//! The subject of replications at any level of detail: a scenario at level `pods` or `nodes`, or a Fleet.
 
 use super::fleets::compared;
 use super::metric::{fleet_metric_names, metric_names};
+use super::nodes::NodesExperiment;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
-use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
 use super::warned::{fleet_heavy_tails, scenario_heavy_tails};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
+use sim_base::random::MixtureDistribution;
 use sim_engine::CannotRun;
 use sim_surrogate::fleet::FleetSimulation;
-use sim_surrogate::reduced::ReducedSimulator;
+use sim_surrogate::nodes::NodesSimulator;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,8 +26,8 @@ pub enum ExperimentSubject {
         /// Fields of the inputs that the API accepts but the model ignores.
         not_modelled: Vec<String>,
     },
-    /// The reduced model of a scenario, measured with the engine.
-    Reduced(ReducedExperiment),
+    /// A scenario at level `nodes`, with restart delays measured with the engine.
+    Nodes(NodesExperiment),
     /// One job on a fleet of equal nodes.
     Fleet(Box<FleetSpec>),
 }
@@ -47,7 +48,7 @@ impl ExperimentSubject {
     pub fn name(&self) -> &str {
         match self {
             ExperimentSubject::Pods { scenario, .. } => &scenario.name,
-            ExperimentSubject::Reduced(reduced) => &reduced.scenario().name,
+            ExperimentSubject::Nodes(nodes) => &nodes.scenario().name,
             ExperimentSubject::Fleet(fleet) => &fleet.name,
         }
     }
@@ -56,7 +57,7 @@ impl ExperimentSubject {
     pub fn scenario(&self) -> Option<&ScenarioSpec> {
         match self {
             ExperimentSubject::Pods { scenario, .. } => Some(scenario),
-            ExperimentSubject::Reduced(reduced) => Some(reduced.scenario()),
+            ExperimentSubject::Nodes(nodes) => Some(nodes.scenario()),
             ExperimentSubject::Fleet(_) => None,
         }
     }
@@ -70,7 +71,7 @@ impl ExperimentSubject {
                 fleet_heavy_tails(fleet, failures.map(|(_, n)| n).sum())
             }
             ExperimentSubject::Pods { scenario, .. } => scenario_heavy_tails(scenario, all),
-            ExperimentSubject::Reduced(reduced) => scenario_heavy_tails(reduced.scenario(), all),
+            ExperimentSubject::Nodes(nodes) => scenario_heavy_tails(nodes.scenario(), all),
         }
     }
 
@@ -78,7 +79,7 @@ impl ExperimentSubject {
     pub fn seed(&self) -> u64 {
         match self {
             ExperimentSubject::Pods { scenario, .. } => scenario.seed,
-            ExperimentSubject::Reduced(reduced) => reduced.scenario().seed,
+            ExperimentSubject::Nodes(nodes) => nodes.scenario().seed,
             ExperimentSubject::Fleet(fleet) => fleet.seed,
         }
     }
@@ -87,7 +88,7 @@ impl ExperimentSubject {
     pub fn jobsets(&self) -> Vec<String> {
         match self {
             ExperimentSubject::Pods { scenario, .. } => names(scenario),
-            ExperimentSubject::Reduced(reduced) => names(reduced.scenario()),
+            ExperimentSubject::Nodes(nodes) => names(nodes.scenario()),
             ExperimentSubject::Fleet(_) => Vec::new(),
         }
     }
@@ -96,7 +97,7 @@ impl ExperimentSubject {
     pub fn metric_names(&self) -> Vec<String> {
         match self {
             ExperimentSubject::Pods { scenario, .. } => metric_names(scenario),
-            ExperimentSubject::Reduced(reduced) => metric_names(reduced.scenario()),
+            ExperimentSubject::Nodes(nodes) => metric_names(nodes.scenario()),
             ExperimentSubject::Fleet(fleet) => fleet_metric_names(fleet),
         }
     }
@@ -112,7 +113,7 @@ impl ExperimentSubject {
             ExperimentSubject::Pods { scenario, not_modelled } => {
                 SubjectSimulator::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled)
             }
-            ExperimentSubject::Reduced(reduced) => SubjectSimulator::Reduced(reduced, Box::new(reduced.player())),
+            ExperimentSubject::Nodes(nodes) => SubjectSimulator::Nodes(nodes, Box::new(nodes.player())),
             ExperimentSubject::Fleet(fleet) => {
                 SubjectSimulator::Fleet(FleetSimulation::new(fleet), fleet.contradictions())
             }
@@ -144,8 +145,8 @@ impl ExperimentSubject {
 pub enum SubjectSimulator<'s> {
     /// A scenario with pods, and its fields that are not modelled.
     Pods(Box<ExperimentRunner>, &'s [String]),
-    /// The reduced model of a scenario.
-    Reduced(&'s ReducedExperiment, Box<ReducedSimulator<'s>>),
+    /// A scenario at level `nodes`.
+    Nodes(&'s NodesExperiment, Box<NodesSimulator<'s>>),
     /// The experiment simulates a Fleet, with the contradictions of its inputs.
     Fleet(FleetSimulation<'s>, Vec<String>),
 }
@@ -155,9 +156,9 @@ impl SubjectSimulator<'_> {
     pub fn simulate(&mut self, (seed, i): (u64, u64), limits: &ReplicationLimits) -> Option<ReplicationResult> {
         match self {
             SubjectSimulator::Pods(player, not_modelled) => replication(player, (seed, i), not_modelled, limits),
-            SubjectSimulator::Reduced(reduced, player) => {
-                let outcome = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
-                Some(reduced.replication(&outcome, i))
+            SubjectSimulator::Nodes(nodes, player) => {
+                let outcome = player.run_until(seed, MixtureDistribution::single(i), &|n| limits.is_reached(n))?;
+                Some(nodes.replication(&outcome, i))
             }
             SubjectSimulator::Fleet(fleet, contradictions) => {
                 let outcome = fleet.run_until((seed, i), &|events| limits.is_reached(events))?;

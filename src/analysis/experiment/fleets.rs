@@ -40,7 +40,7 @@ pub fn compared(outcome: &FleetOutcome, replication: u64) -> ReplicationResult {
     let hours = |c: TimeCategory| outcome.books.node_ns(c) as f64 / 3.6e12;
     let nodes = TimeCategory::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
     ReplicationResult {
-        level: sim_api::spec::ModelLevel::Reduced,
+        level: sim_api::spec::ModelLevel::Nodes,
         replication,
         digest: outcome.digest,
         end_s: outcome.end.seconds(),

@@ -1,14 +1,14 @@
-//! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
+//! Runs at level `nodes` that mix random numbers of several replications, for the estimation of rare events.
 
-use super::reduced::ReducedExperiment;
+use super::nodes::NodesExperiment;
 use sim_base::Duration;
 use sim_base::random::MixtureDistribution;
 use sim_engine::record::TrainingPhase;
-use sim_surrogate::reduced::ReducedSimulator;
+use sim_surrogate::nodes::NodesSimulator;
 
 /// Runs mixtures of replications one after another, reusing memory.
 pub struct MixedRuns<'c> {
-    player: ReducedSimulator<'c>,
+    player: NodesSimulator<'c>,
     seed: u64,
 }
 
@@ -22,19 +22,17 @@ pub struct UnusableMetric {
 }
 
 impl<'c> MixedRuns<'c> {
-    /// Creates a runner for a measured scenario.
-    pub fn new(reduced: &'c ReducedExperiment, seed: u64) -> MixedRuns<'c> {
-        MixedRuns { player: reduced.player(), seed }
+    /// Creates a runner for a prepared scenario.
+    pub fn new(nodes: &'c NodesExperiment, seed: u64) -> MixedRuns<'c> {
+        MixedRuns { player: nodes.player(), seed }
     }
 
     /// Runs with these random numbers.
     pub fn run(&mut self, numbers: MixtureDistribution) -> UnusableMetric {
-        let outcome = self.player.run_mixed(self.seed, numbers);
-        let spent = &outcome.training.spent_ns;
+        let outcome = self.player.run_until(self.seed, numbers, &|_| false).expect("the run is never stopped");
+        let jobset = &outcome.jobsets[0];
+        let spent = &jobset.training.spent_ns;
         let counts = spent[TrainingPhase::Productive as usize];
-        UnusableMetric {
-            counted: outcome.restarts_count_towards_max,
-            lost: Duration(spent.iter().sum::<u64>() - counts),
-        }
+        UnusableMetric { counted: jobset.budget_used, lost: Duration(spent.iter().sum::<u64>() - counts) }
     }
 }

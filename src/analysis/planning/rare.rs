@@ -1,9 +1,9 @@
-//! Probabilities of rare events: for a Fleet by splitting runs, for the reduced model by resampling random numbers.
+//! Probabilities of rare events: for a Fleet by splitting runs, at level `nodes` by resampling random numbers.
 
 use super::resampling::ResampledSearch;
 use super::splitting::{BranchFactor, batch, find_levels};
 use crate::experiment::parallel::in_parallel_with;
-use crate::experiment::{NoRuns, ReducedExperiment, ReplicationLimits};
+use crate::experiment::{NoRuns, NodesExperiment, ReplicationLimits};
 use serde::{Serialize, Serializer};
 use sim_api::spec::FleetSpec;
 use sim_base::stats::student::StudentMean;
@@ -79,12 +79,12 @@ pub fn of_fleet(
     split(&make, question, on, done)
 }
 
-/// Estimates the probability with the reduced model of a scenario without a restart limit.
-pub fn of_reduced(
-    (reduced, seed): (&ReducedExperiment, u64), question: &RareQuestion, on: (usize, &ReplicationLimits),
+/// Estimates the probability for a scenario at level `nodes` without a restart limit.
+pub fn of_nodes(
+    (nodes, seed): (&NodesExperiment, u64), question: &RareQuestion, on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
-    let make = || ResampledSearch::new(reduced, question.excess, seed);
+    let make = || ResampledSearch::new(nodes, question.excess, seed);
     let result = split(&make, question, on, done)?;
     Ok(result.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
 }

@@ -7,7 +7,7 @@
 //! simulation via the generalized splitting method", 2012.
 
 use super::splitting::BranchFactor;
-use crate::experiment::{MixedRuns, ReducedExperiment};
+use crate::experiment::{MixedRuns, NodesExperiment};
 use sim_base::random::{MixtureDistribution, StreamKey};
 use sim_surrogate::fleet::SplitExcess;
 
@@ -32,8 +32,8 @@ pub struct ResampledRun {
 
 impl<'c> ResampledSearch<'c> {
     /// Creates a resampler for a scenario without a restart limit.
-    pub fn new(reduced: &'c ReducedExperiment, excess: SplitExcess, seed: u64) -> ResampledSearch<'c> {
-        ResampledSearch { runs: MixedRuns::new(reduced, seed), excess }
+    pub fn new(nodes: &'c NodesExperiment, excess: SplitExcess, seed: u64) -> ResampledSearch<'c> {
+        ResampledSearch { runs: MixedRuns::new(nodes, seed), excess }
     }
 
     fn has(&mut self, numbers: &MixtureDistribution) -> u64 {

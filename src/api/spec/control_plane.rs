@@ -45,7 +45,7 @@ pub enum SchedulerTies {
     /// A random one, as kube-scheduler does.
     #[default]
     Draw,
-    /// The next one after the node of the pod before. Only the reduced model needs this order.
+    /// The next one after the node of the pod before. Without a random choice, levels can be compared replication by replication.
     InOrder,
 }
 

@@ -17,19 +17,19 @@ pub struct ExperimentSpec {
 pub enum ModelLevel {
     #[default]
     Pods,
-    /// Simulates the pods of one JobSet as a unit (reduced model).
-    Reduced,
+    /// Simulates nodes, Jobs and JobSets with measured delays of restarts.
+    Nodes,
 }
 
 impl ModelLevel {
     /// All levels. The default comes first.
-    pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Reduced];
+    pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Nodes];
 
     /// Returns the name of the level in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             ModelLevel::Pods => "Pods",
-            ModelLevel::Reduced => "Reduced",
+            ModelLevel::Nodes => "Nodes",
         }
     }
 
@@ -37,7 +37,7 @@ impl ModelLevel {
     pub const fn replication_term(self) -> &'static str {
         match self {
             ModelLevel::Pods => "replication",
-            ModelLevel::Reduced => "reduced-model replication",
+            ModelLevel::Nodes => "node-level replication",
         }
     }
 }

@@ -6,7 +6,7 @@ use sim_base::random::Distribution;
 use sim_base::time::MAX_INPUT_DURATION;
 use std::sync::Arc;
 
-/// Complete input of a run of the reduced model.
+/// Complete input of a run of a Fleet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetSpec {
     pub name: String,

@@ -209,7 +209,7 @@ impl KubeletState {
 }
 
 /// Time of the last Lease renewal of a kubelet whose heartbeats have this phase.
-pub(super) fn last_heartbeat(now: SimTime, phase: Duration, period: Duration) -> SimTime {
+pub fn last_heartbeat(now: SimTime, phase: Duration, period: Duration) -> SimTime {
     if now.0 < phase.0 || period == Duration::ZERO {
         return SimTime::ZERO;
     }

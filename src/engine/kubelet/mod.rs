@@ -5,6 +5,8 @@
 //! status of a pod whose node does not respond.
 
 mod admission;
+pub use machines::last_heartbeat;
+
 use admission::AdmissionRefusal;
 mod agents;
 pub use agents::agent_container;

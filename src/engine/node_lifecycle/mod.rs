@@ -11,19 +11,22 @@ mod taints;
 mod tests;
 mod zones;
 
+pub use taints::{SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
+pub use zones::{EvictionPace, zone_pace};
+
 use super::apiserver::{NOT_READY, UNSCHEDULABLE, remove_taint};
 use super::ctx::{ContextMark, EngineContext, StoreWatcher};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange};
-use sim_api::spec::ControlPlane;
+use sim_api::spec::{ControlPlane, TaintEffect, TolerationSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime, ZoneId};
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// Period of the node monitor (kubernetes.md 4.1).
-const MONITOR_PERIOD: Duration = Duration::from_secs(5);
+pub const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 
 /// Maximum time until the monitor detects a lost node: it observes the last Lease renewal within one period, and the
 /// end of the grace period within another one.
@@ -34,6 +37,12 @@ pub fn max_detection_delay(plane: &ControlPlane) -> Duration {
 /// Maximum time until a node that returned has no taints: the monitor observes the node within one period, and its
 /// requests take less than another one.
 pub const MAX_TAINT_REMOVAL_DELAY: Duration = Duration(2 * MONITOR_PERIOD.0);
+
+/// Period for which a pod with these tolerations stays on a node that is not reachable; `None` means indefinitely.
+pub fn unreachable_toleration(tolerations: &[TolerationSpec]) -> Option<Duration> {
+    let taint = monitor::unreachable_taint(TaintEffect::NoExecute);
+    evict::toleration_period(tolerations, std::iter::once(&taint))
+}
 
 #[derive(Clone, Default)]
 pub struct NodeLifecycle {

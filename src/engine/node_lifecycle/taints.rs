@@ -10,8 +10,8 @@ use sim_api::spec::TaintEffect;
 use sim_base::{Duration, NodeId, SimTime};
 
 /// `--node-eviction-rate` 0.1 per second and `--secondary-node-eviction-rate` 0.01 (kubernetes.md 4.1).
-const TAINT_INTERVAL: Duration = Duration::from_secs(10);
-const SLOW_TAINT_INTERVAL: Duration = Duration::from_secs(100);
+pub const TAINT_INTERVAL: Duration = Duration::from_secs(10);
+pub const SLOW_TAINT_INTERVAL: Duration = Duration::from_secs(100);
 
 impl NodeLifecycle {
     pub(super) fn queue_no_execute(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {

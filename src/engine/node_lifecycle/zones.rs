@@ -10,7 +10,7 @@ const LARGE_ZONE: u32 = 50;
 
 /// Rate of a zone's limiter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum EvictionPace {
+pub enum EvictionPace {
     Normal,
     /// Most nodes of a large zone are silent.
     Slow,
@@ -60,7 +60,7 @@ impl NodeLifecycle {
 }
 
 /// `--unhealthy-zone-threshold`: more than two silent nodes and at least 55 %, but not all (kubernetes.md 4.1).
-pub(super) fn zone_pace(size: u32, silent: u32) -> EvictionPace {
+pub fn zone_pace(size: u32, silent: u32) -> EvictionPace {
     let partial = silent > 2 && silent * 100 >= size * 55 && silent < size;
     match partial {
         false => EvictionPace::Normal,

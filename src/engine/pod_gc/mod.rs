@@ -9,6 +9,8 @@ mod sweep;
 mod tests;
 mod waits;
 
+pub use sweep::QUARANTINE;
+
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
@@ -20,7 +22,7 @@ use waits::GcWaits;
 
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 /// gcCheckPeriod (kubernetes.md 4.1).
-const PERIOD: Duration = Duration::from_secs(20);
+pub const PERIOD: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Default)]
 pub struct PodGc {

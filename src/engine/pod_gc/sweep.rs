@@ -6,7 +6,7 @@ use crate::{apiserver, ctx::EngineContext, requests::RequestAnswer, store::flag}
 use sim_base::{Duration, PodId, SimTime};
 
 /// quarantineTime: how long a Node object must be missing (kubernetes.md 4.1).
-const QUARANTINE: Duration = Duration::from_secs(40);
+pub const QUARANTINE: Duration = Duration::from_secs(40);
 
 impl PodGc {
     /// Every 20 s: fails and force-deletes pods of nodes missing for 40 s or more, terminating pods of out-of-service

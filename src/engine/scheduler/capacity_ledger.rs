@@ -2,15 +2,14 @@
 //! Counts a pod from assume to its end, not from binding.
 
 use super::cost::terms_of;
-use super::domain_usage::DomainUsage;
-use super::node_set::NodeSet;
 use super::other_pods::{PlacedTerms, UsedPorts};
+use super::place::domain_pod;
 use super::room::{NodesWithRoom, TemplateFilter};
 use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
 use crate::{ctx::EngineContext, store::ObjectStore};
 use sim_base::{Duration, NodeId, PodId, SimTime, TemplateId};
-use sim_policy::placement::TermCounts;
+use sim_policy::placement::{DomainUsage, NodeSet, TermCounts};
 use sim_scheduler::{Plugin, Profile};
 
 #[derive(Clone, Default)]
@@ -160,7 +159,15 @@ impl CapacityLedger {
             } else {
                 self.terms.remove(&terms)
             }
-            self.domains.update(store, pod, node, take);
+            self.count_in_domains(store, pod, node, take);
+        }
+    }
+
+    fn count_in_domains(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, is_added: bool) {
+        if self.domains.key_count() > 0
+            && let Some(counted) = domain_pod(store, pod)
+        {
+            self.domains.update(&store.templates.domains, &counted, node, is_added);
         }
     }
 
@@ -184,7 +191,7 @@ impl CapacityLedger {
         }
         for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
             self.terms.remove(&terms_of(store, PodId(row as u32)));
-            self.domains.update(store, PodId(row as u32), node, false);
+            self.count_in_domains(store, PodId(row as u32), node, false);
         }
         self.gone.resize(self.gone.len().max(node.ix() + 1), false);
         self.gone[node.ix()] = true;
@@ -214,7 +221,7 @@ impl CapacityLedger {
         self.classes.add_node(ctx, node);
         self.ports.forget_node(node);
         self.spread.forget_counts();
-        self.domains.add_node(store, node);
+        self.domains.add_node(&store.templates.domains, node);
         self.room.note_change(node);
         for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
             self.update_usage(store, PodId(row as u32), node, true);

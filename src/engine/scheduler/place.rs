@@ -1,13 +1,14 @@
 //! The node of a pod without terms about other pods or preferred nodes, and that terms of no other pod select: a search
 //! over bit sets of nodes, and scores by classes of nodes.
 
-use super::node_set::{NamedNodes, NodeSet, SearchCandidates};
 use super::{SchedulerState, profile_of};
 use crate::ctx::EngineContext;
 use crate::store::ObjectStore;
 use sim_api::spec::SchedulerTies;
 use sim_base::{DomainId, NodeId, PodId};
-use sim_policy::placement::{NodeSearch, PlacementResult, SearchWindow};
+use sim_policy::placement::{
+    DomainPod, NamedNodes, NodeSearch, NodeSet, PlacementResult, SearchCandidates, SearchWindow,
+};
 use std::ops::Range;
 
 impl SchedulerState {
@@ -49,15 +50,16 @@ impl SchedulerState {
             }
             None => {
                 nodes.copy(with_room.range(), with_room);
-                if let Some(key) = template.exclusive {
-                    self.ledger.domains.keep_free_domains(store, pod, key as usize, nodes);
+                if let Some((key, counted)) = template.exclusive.zip(domain_pod(store, pod)) {
+                    let domains = &store.templates.domains;
+                    self.ledger.domains.keep_free_domains(domains, &counted, key as usize, nodes);
                 }
             }
         }
         // EXC-17: an exclusive leader also repels pods of other Jobs and leaders with other topology keys. Pods without
         // a JobSet have no job-key and are not repelled.
-        if store.jobs[store.pods.job[pod.ix()].ix()].jobset.is_some() {
-            self.ledger.domains.remove_repelling(store, pod, domain, nodes);
+        if let Some(counted) = domain_pod(store, pod) {
+            self.ledger.domains.remove_repelling(&store.templates.domains, &counted, domain, nodes);
         }
     }
 
@@ -132,6 +134,18 @@ impl SchedulerState {
         self.ledger.classes.may_differ(store.pods.template[pod.ix()], is_spread)
             || (store.nodes.cluster.has_several_zones() && is_spread())
     }
+}
+
+/// Returns the pod as domains count it, if a JobSet owns its Job.
+pub(super) fn domain_pod(store: &ObjectStore, pod: PodId) -> Option<DomainPod> {
+    let job = &store.jobs[store.pods.job[pod.ix()].ix()];
+    let template = store.template(pod);
+    job.jobset.is_some().then(|| DomainPod {
+        place: job.name_number,
+        class: template.facts.priority_class,
+        exclusive: template.exclusive,
+        is_leader: template.exclusive.is_some() && store.is_leader(pod),
+    })
 }
 
 /// Returns the key and the domain of a pod whose node selector names the domain of its leader; without a domain, no

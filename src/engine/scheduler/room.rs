@@ -1,10 +1,9 @@
 //! Nodes with room for the pods of a template, as bit sets that follow the changes of pods and nodes.
 
-use super::node_set::NodeSet;
 use super::other_pods::TemplatePorts;
 use crate::store::ObjectStore;
 use sim_base::{NodeId, TemplateId};
-use sim_policy::placement::{TemplateFacts, has_room};
+use sim_policy::placement::{NodeSet, TemplateFacts, has_room};
 
 /// Number of changed nodes that are remembered. After more changes, sets that are out of date are built again. Affects
 /// speed only.

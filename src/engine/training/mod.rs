@@ -139,6 +139,9 @@ impl TrainingState {
                 if matches!(change, PodChange::Created | PodChange::Finished | PodChange::Gone) {
                     self.set_down(ctx, pod, false);
                     self.end_process(ctx, pod);
+                } else if change == PodChange::Deleting {
+                    // Its Job may replace it before it has ended, and the job does not wait for it.
+                    self.set_down(ctx, pod, false);
                 }
                 ctx.store.jobset_of(pod)
             }

@@ -11,11 +11,7 @@ use std::fmt::Write;
 const PAGES: [(&str, &str, &str); 4] = [
     ("Scenario", "All inputs of a run in one file", ""),
     ("Topology", "The nodes of a cluster and the networks that connect them", ""),
-    (
-        "Fleet",
-        "Input of the reduced model: one synchronous job on identical nodes that fail and are repaired, without a control plane",
-        "",
-    ),
+    ("Fleet", "One synchronous job on identical nodes that fail and are repaired, without a control plane", ""),
     ("Timing", "The field `timing` of a scenario: delays that override the timing profile", "timing"),
 ];
 

@@ -14,7 +14,7 @@ pub struct SchemaArgs {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaKind {
     Scenario,
-    /// Fleet format of the reduced model
+    /// Fleet format
     Fleet,
     Topology,
     /// Field `timing` of a scenario

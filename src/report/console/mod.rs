@@ -2,7 +2,7 @@
 
 pub mod admission;
 mod brief;
-pub mod check_reduced;
+pub mod check_level;
 pub mod compare;
 pub mod facts;
 pub mod fleets;

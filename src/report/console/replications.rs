@@ -59,7 +59,7 @@ fn closing(all: &ReplicationSet, style: &WaterfallStyle) -> Block {
             (Detail::Brief, ModelLevel::Pods) => {
                 "More: --verbose, --out DIR; without --seeds, `run` prints events and waits."
             }
-            (Detail::Brief, ModelLevel::Reduced) => "More: --verbose, --out DIR.",
+            (Detail::Brief, ModelLevel::Nodes) => "More: --verbose, --out DIR.",
         },
     )
 }

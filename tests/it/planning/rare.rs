@@ -1,14 +1,14 @@
-//! Rare-event probabilities of scenarios with pods in the reduced model, against a closed form and Monte Carlo
+//! Rare-event probabilities of scenarios with pods at level `nodes`, against a closed form and Monte Carlo
 //! estimates.
 
 use crate::support;
-use sim_analysis::experiment::{ReducedExperiment, ReplicationLimits};
-use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_reduced};
+use sim_analysis::experiment::{NodesExperiment, ReplicationLimits};
+use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_nodes};
 use sim_base::stats::{poisson_sf, proportion_interval};
 use sim_surrogate::fleet::SplitExcess;
 
 /// Returns a scenario of four nodes and a JobSet of four pods for twenty days, without a restart limit.
-fn scenario(faults: &str) -> ReducedExperiment {
+fn scenario(faults: &str) -> NodesExperiment {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: rare}}\ntopology:\n  apiVersion: \
          jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n  - {{name: \
@@ -21,12 +21,12 @@ fn scenario(faults: &str) -> ReducedExperiment {
          backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: \
          {a.com/chip: 1}}}]}}}}\n";
     let scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
-    ReducedExperiment::new(&scenario).unwrap_or_else(|why| panic!("{why}"))
+    NodesExperiment::new(&scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
-fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
+fn rare(of: &NodesExperiment, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
     let question = RareQuestion { excess, limit, runs, batches };
-    let result = of_reduced((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
+    let result = of_nodes((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
     result.unwrap().expect("the run was not stopped")
 }
 

@@ -230,7 +230,7 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
     let (_, err) = run(&["plan", "rare", TRAINING, "--restarts", "3"], 2);
-    assert!(err.contains("--level reduced"), "{err}");
+    assert!(err.contains("--level nodes"), "{err}");
 }
 
 #[test]

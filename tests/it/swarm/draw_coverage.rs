@@ -46,7 +46,7 @@ const NOT_DRAWN: [(&str, &str); 26] = [
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
     ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
-    ("Experiment.level: Reduced", "of Experiment.level"),
+    ("Experiment.level: Nodes", "of Experiment.level"),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
     ("FaultTrace.names", "of RandomFaults.trace"),

@@ -28,7 +28,7 @@ const AVOIDED: [(&str, &str); 21] = [
     (r"\bnot s~eparated\b", "inconclusive"),
     (r"\bt~old apart\b", "distinguished"),
     (r", t~oo[.,;]", "also"),
-    (r"\bc~ollapsed (level|model)\b", "reduced model"),
+    (r"\b(c~ollapsed|r~educed) (level|model)\b", "level `nodes`"),
     (r"^O~f (what|that|those|course)\b", "a sentence with a subject"),
     (r"^W~hat [a-z ]{3,60} (is|are|was|has|have)\b[^?]*$", "the noun as the subject"),
 ];

@@ -42,17 +42,17 @@ static EXPERIMENT: ObjectSchema = ObjectSchema {
             .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
         field("level", OneOf(&LEVELS))
             .doc(
-                "Level of detail of the replications: `Pods` simulates every pod; `Reduced` uses the reduced \
-                 model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no effect \
-                 on a Fleet.",
+                "Level of detail of the replications: `Pods` simulates every pod and request; `Nodes` simulates nodes, \
+                 Jobs and JobSets with delays of restarts measured beforehand (docs/levels.md). Has no effect on a \
+                 Fleet.",
             )
             .default("Pods")
-            .example("Reduced"),
+            .example("Nodes"),
     ],
 };
 
 /// Legal values of `level`.
-static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Reduced.as_str()];
+static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Nodes.as_str()];
 
 static SWEEP: ObjectSchema = ObjectSchema {
     kind: "Sweep",

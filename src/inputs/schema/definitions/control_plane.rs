@@ -104,7 +104,8 @@ static KUBE_SCHEDULER: ObjectSchema = ObjectSchema {
         field("ties", OneOf(&TIES))
             .doc(
                 "Which of several nodes with the highest score a pod gets: a random one, as in kube-scheduler, or the \
-                 next one after the node of the pod before (`InOrder`), which the reduced model requires.",
+                 next one after the node of the pod before (`InOrder`). Without random choices, levels of detail can be \
+                 compared replication by replication.",
             )
             .default("Draw")
             .example("InOrder"),

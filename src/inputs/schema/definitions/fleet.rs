@@ -1,4 +1,4 @@
-//! Field table of Fleet files, an input of the reduced model.
+//! Field table of Fleet files.
 
 use super::common::{API_VERSION, EXPERIMENTS, METADATA, PARAMETERS};
 use super::distribution::DELAY;

@@ -33,8 +33,8 @@ pub struct InputArgs {
     /// Number of worker threads (does not affect results) [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Level of detail: pods simulates every pod; reduced uses the reduced model of one JobSet with measured
-    /// restart times (docs/reduced-model.md) [default: level of the experiment, else pods]
+    /// Level of detail: pods simulates every pod and request; nodes simulates nodes, Jobs and JobSets with measured
+    /// delays of restarts (docs/levels.md) [default: level of the experiment, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
 }
@@ -44,7 +44,7 @@ impl InputArgs {
     pub fn level(&self) -> Option<ModelLevel> {
         self.level.map(|level| match level {
             LevelArg::Pods => ModelLevel::Pods,
-            LevelArg::Reduced => ModelLevel::Reduced,
+            LevelArg::Nodes => ModelLevel::Nodes,
         })
     }
 
@@ -66,8 +66,8 @@ impl InputArgs {
 /// Level of detail of replications.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LevelArg {
-    /// Simulate every pod
+    /// Simulate every pod and request
     Pods,
-    /// Use the reduced model
-    Reduced,
+    /// Simulate nodes, Jobs and JobSets
+    Nodes,
 }

@@ -4,7 +4,7 @@
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, copy_manifests, copy_scenario, result_options};
-use crate::cli::inputs::{fail, fitting_topology, reduced_model};
+use crate::cli::inputs::{fail, fitting_topology, node_level};
 use crate::{cli::inputs::fail::FailFlags, cli::output};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
@@ -132,8 +132,8 @@ impl ExperimentInput {
     /// Loads the inputs of a command that simulates every pod.
     pub fn pods(&self, more: &[FieldOverride], command: &str) -> Result<LoadedScenario, CommandFailure> {
         match self.load(more)? {
-            LoadedInput::Pods(_) if self.level == Some(ModelLevel::Reduced) => {
-                bail!("{command} needs a run with pods: remove --level reduced")
+            LoadedInput::Pods(_) if self.level == Some(ModelLevel::Nodes) => {
+                bail!("{command} needs a run with pods: remove --level nodes")
             }
             LoadedInput::Pods(loaded) => Ok(*loaded),
             LoadedInput::Fleet(_) => {
@@ -288,11 +288,11 @@ impl LoadedInput {
         }
     }
 
-    /// Returns the subject of replications. Measures the reduced model if that level is selected.
+    /// Returns the subject of replications. Measures the delays of restarts for level `nodes`.
     pub fn subject(&self) -> Result<ExperimentSubject, CommandFailure> {
         Ok(match self {
-            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
-                ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, true)?)
+            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Nodes => {
+                ExperimentSubject::Nodes(node_level::measured(&loaded.scenario, true)?)
             }
             LoadedInput::Pods(loaded) => ExperimentSubject::Pods {
                 scenario: Box::new(loaded.scenario.clone()),

@@ -9,7 +9,7 @@ pub mod fitting_topology;
 mod input_copies;
 mod loaded_run;
 mod nearest_topology;
-pub mod reduced_model;
+pub mod node_level;
 pub mod shell_words;
 pub mod shipped_clusters;
 pub mod stored_run;

@@ -164,8 +164,8 @@ fn known(subject: &ExperimentSubject, request: &[String], runs: &[CountedRun]) -
         ExperimentSubject::Pods { scenario, .. } => {
             all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
         }
-        ExperimentSubject::Reduced(reduced) => {
-            let processes = reduced.scenario().fault_processes.iter();
+        ExperimentSubject::Nodes(nodes) => {
+            let processes = nodes.scenario().fault_processes.iter();
             all.extend(processes.map(|p| p.cause.clone()));
         }
     }

@@ -30,7 +30,7 @@ pub fn checkpoints(subject: &ExperimentSubject, path: &str) -> Result<Checkpoint
             ProgressSpec::Kept => Err(none("the job saves continuously")),
             ProgressSpec::FromScratch => Err(none("the job saves no checkpoints")),
         },
-        ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Nodes(_) => {
             let job = subject.scenario().and_then(|s| s.training.first());
             let job = job.ok_or_else(|| none("the scenario has no `training`"))?;
             of_path(job, path).map_or_else(
@@ -98,7 +98,7 @@ pub fn unknown_to_them(subject: &ExperimentSubject, path: &str) -> Vec<String> {
                 all.push("some nodes fail more often than others until they are repaired".to_owned());
             }
         }
-        ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Nodes(_) => {
             let Some(scenario) = subject.scenario() else {
                 return all;
             };

@@ -1,10 +1,10 @@
-//! `plan rare`: estimates small probabilities by splitting, for a Fleet or the reduced model of a scenario.
+//! `plan rare`: estimates small probabilities by splitting, for a Fleet or a scenario at level `nodes`.
 
 use crate::cli::args::{InputArgs, OutputArgs, Verbosity, days};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::experiment::{ExperimentSubject, without_limit};
-use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_fleet, of_reduced};
+use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_fleet, of_nodes};
 use sim_base::{Duration, time};
 use sim_report::planning::rare::RareReport;
 use sim_surrogate::fleet::SplitExcess;
@@ -55,7 +55,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let on = (runner.input.threads(), &runner.limits);
     let result = match &subject {
         ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
-        ExperimentSubject::Reduced(reduced) => of_reduced((reduced, runner.seed), &question, on, &reach),
+        ExperimentSubject::Nodes(nodes) => of_nodes((nodes, runner.seed), &question, on, &reach),
         ExperimentSubject::Pods { .. } => return Err(refused()),
     };
     drop(progress);
@@ -93,7 +93,7 @@ fn boundless(subject: &mut ExperimentSubject, horizon: Option<f64>) -> Result<(O
 }
 
 fn refused() -> CommandFailure {
-    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level reduced (docs/reduced-model.md)";
+    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level nodes (docs/levels.md)";
     CommandFailure::Invalid(text.to_owned())
 }
 

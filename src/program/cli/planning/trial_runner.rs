@@ -81,7 +81,7 @@ impl<'a> TrialRunner<'a> {
     /// Returns the requested metric, or the default: goodput, or `effective_training_ratio` for a Fleet.
     pub fn metric(&self, request: Option<&str>) -> String {
         let usual = match self.subject {
-            ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => "goodput",
+            ExperimentSubject::Pods { .. } | ExperimentSubject::Nodes(_) => "goodput",
             ExperimentSubject::Fleet(_) => "effective_training_ratio",
         };
         request.unwrap_or(usual).to_owned()
@@ -92,11 +92,11 @@ impl<'a> TrialRunner<'a> {
         self.digests.extend(digests);
     }
 
-    /// Returns the first number with pods, and the second for the reduced model and Fleets.
+    /// Returns the first number with pods, and the second for level `nodes` and Fleets.
     pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
         match self.subject {
             ExperimentSubject::Pods { .. } => pods,
-            ExperimentSubject::Reduced(_) | ExperimentSubject::Fleet(_) => fleet,
+            ExperimentSubject::Nodes(_) | ExperimentSubject::Fleet(_) => fleet,
         }
     }
 
@@ -107,7 +107,7 @@ impl<'a> TrialRunner<'a> {
             scenario: self.subject.name().to_owned(),
             level: match self.subject {
                 ExperimentSubject::Pods { .. } => "pods",
-                ExperimentSubject::Reduced(_) => "reduced",
+                ExperimentSubject::Nodes(_) => "nodes",
                 ExperimentSubject::Fleet(_) => "fleet",
             },
             seed: self.seed,

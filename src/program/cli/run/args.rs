@@ -12,9 +12,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Run N replications (20 without --seeds) at both levels of detail with the same faults and compare them; exit
-    /// with code 5 if restarts or goodput differ by more than the bounds (docs/reduced-model.md)
+    /// with code 5 if they differ (docs/levels.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
-    pub check_reduced: bool,
+    pub check_level: bool,
     /// Print the JobSets as stored by the API server, with all defaults, and do not run
     #[arg(long)]
     pub show_effective: bool,
@@ -39,7 +39,7 @@ pub struct RunArgs {
     pub paranoid: bool,
     /// Print for each pod without a node at the end which plugin rejects which nodes, and the smallest change that
     /// admits it
-    #[arg(long, conflicts_with_all = ["seeds", "check_reduced", "show_effective"])]
+    #[arg(long, conflicts_with_all = ["seeds", "check_level", "show_effective"])]
     pub explain_placement: bool,
     /// Records and decisions to write
     #[arg(long, value_enum, default_value_t = TraceFormat::Events)]

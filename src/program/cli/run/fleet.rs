@@ -1,4 +1,4 @@
-//! `run` for a fleet file: replications of the reduced model.
+//! `run` for a fleet file: its replications.
 
 use crate::cli::inputs::{ExperimentInput, copy_scenario, experiment_input, fail_if};
 use crate::cli::run::args::{RunArgs, TraceFormat};
@@ -76,7 +76,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
 /// Returns an error for options that need pods.
 fn refuse(args: &RunArgs) -> Result<(), CommandFailure> {
     let option = match args {
-        a if a.check_reduced => "--check-reduced",
+        a if a.check_level => "--check-level",
         a if a.show_effective => "--show-effective",
         a if a.trace == TraceFormat::Decisions => "--trace decisions",
         _ => return Ok(()),

@@ -39,7 +39,7 @@ fn unused_option(args: &RunArgs) -> Option<&'static str> {
     match args {
         a if a.seeds.is_some() => Some("--seeds"),
         a if a.input.seed.is_some() => Some("--seed"),
-        a if a.check_reduced => Some("--check-reduced"),
+        a if a.check_level => Some("--check-level"),
         a if a.show_effective => Some("--show-effective"),
         a if a.out.is_some() => Some("--out"),
         a if !a.fail_if.is_empty() => Some("--fail-if"),

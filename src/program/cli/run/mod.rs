@@ -1,7 +1,7 @@
 //! `run`: one run of a scenario, its report as text or JSON, and its run directory.
 
 pub mod args;
-mod check_reduced;
+mod check_level;
 mod effective;
 mod fleet;
 mod kueue_load;
@@ -42,7 +42,7 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     if args.trace == TraceFormat::Decisions && is_table(args.format) {
         bail!("--trace decisions supports --format text and json only");
     }
-    if args.explain_placement && (args.format != TableFormat::Text || loaded.level == ModelLevel::Reduced) {
+    if args.explain_placement && (args.format != TableFormat::Text || loaded.level == ModelLevel::Nodes) {
         bail!("--explain-placement needs a run with pods and --format text; `why --format json` has the same data");
     }
     let conditions = fail_if::read(&args.fail_if)?;
@@ -52,11 +52,11 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     if !args.quiet {
         notices(&loaded, args);
     }
-    if args.check_reduced {
-        return check_reduced::cli(args, &loaded);
+    if args.check_level {
+        return check_level::cli(args, &loaded);
     }
-    // The reduced model has no single run with pods to report, so its first replication is reported.
-    if args.seeds.is_some() || loaded.level == ModelLevel::Reduced {
+    // Level nodes has no single run with pods to report, so its first replication is reported.
+    if args.seeds.is_some() || loaded.level == ModelLevel::Nodes {
         if args.paranoid && args.seeds.is_none() {
             bail!("--paranoid needs a run with pods: add --level pods");
         }

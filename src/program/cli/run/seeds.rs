@@ -1,6 +1,6 @@
 //! `run --seeds N`: replications, their report as text or JSON, and their directory.
 
-use crate::cli::inputs::{fail_if, reduced_model};
+use crate::cli::inputs::{fail_if, node_level};
 use crate::cli::{interrupt, output};
 use crate::{cli::args::TableFormat, cli::failure::CommandFailure, cli::output::ProgressLine, cli::run::args::RunArgs};
 use crate::{cli::run::simulate, cli::run::simulate::RunInput};
@@ -61,7 +61,7 @@ pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[FieldCondition]) -> 
 
 fn subject(args: &RunArgs, loaded: &RunInput, level: ModelLevel) -> Result<ExperimentSubject, CommandFailure> {
     Ok(match level {
-        ModelLevel::Reduced => ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, args.quiet)?),
+        ModelLevel::Nodes => ExperimentSubject::Nodes(node_level::measured(&loaded.scenario, args.quiet)?),
         ModelLevel::Pods => ExperimentSubject::Pods {
             scenario: Box::new(loaded.scenario.clone()),
             not_modelled: loaded.not_modelled.clone(),
@@ -69,14 +69,14 @@ fn subject(args: &RunArgs, loaded: &RunInput, level: ModelLevel) -> Result<Exper
     })
 }
 
-/// Simulates the first replication with the same folds as the others. With the reduced model, simulates only the
+/// Simulates the first replication with the same folds as the others. At level `nodes`, simulates only the
 /// first second of it, to obtain the object names.
 fn first(
     loaded: &RunInput, level: ModelLevel, limits: &ReplicationLimits,
 ) -> Result<SimulatedReplication, CommandFailure> {
     let mut sim = match level {
         ModelLevel::Pods => simulate::simulation(loaded)?,
-        ModelLevel::Reduced => {
+        ModelLevel::Nodes => {
             let mut scenario = loaded.scenario.clone();
             scenario.fault_processes.clear();
             scenario.node_spares = None;

@@ -12,7 +12,7 @@ use crate::{cli::planning::trial_runner::TrialRunner, cli::sensitivity::args::Se
 use sim_analysis::experiment::{DerivativeSide, OutcomeCounts, ReplicationResult, derivative, headline};
 use sim_api::spec::ModelLevel;
 use sim_inputs::{EffectiveDefault, PresetAssumption};
-use sim_surrogate::reduced::{AccuracyParameter, accuracy_parameters};
+use sim_surrogate::nodes::{MeasurementParameter, measurement_parameters};
 
 /// Default number of replications per value.
 const REPLICATIONS: u64 = 5;
@@ -44,10 +44,8 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     match loaded {
         LoadedInput::Pods(pods) => {
             let mut used = sim_inputs::effective_defaults_of(pods);
-            if pods.experiment.level == ModelLevel::Reduced {
-                used.extend(
-                    accuracy_parameters().into_iter().map(from_accuracy_parameter).map(EffectiveDefault::listed),
-                );
+            if pods.experiment.level == ModelLevel::Nodes {
+                used.extend(measurement_parameters().into_iter().map(from_measurement).map(EffectiveDefault::listed));
             }
             used
         }
@@ -55,12 +53,12 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     }
 }
 
-/// Returns a parameter of the measurements of the reduced model as an assumption.
-fn from_accuracy_parameter(parameter: AccuracyParameter) -> PresetAssumption {
+/// Returns a parameter of the measurements for level `nodes` as an assumption.
+fn from_measurement(parameter: MeasurementParameter) -> PresetAssumption {
     PresetAssumption {
         id: parameter.id.to_owned(),
         value: parameter.value,
-        source: format!("measurement of the reduced model: {}", parameter.why),
+        source: format!("measurement for level nodes: {}", parameter.why),
         confidence: "derived".to_owned(),
     }
 }
@@ -69,7 +67,7 @@ fn from_accuracy_parameter(parameter: AccuracyParameter) -> PresetAssumption {
 fn defaults() -> Vec<AssumptionRow> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());
-    let rows = rows.chain(accuracy_parameters().into_iter().map(from_accuracy_parameter));
+    let rows = rows.chain(measurement_parameters().into_iter().map(from_measurement));
     let row = |a| AssumptionRow { used: EffectiveDefault::listed(a), effect: AssumptionEffect::NotPlayed };
     rows.map(row).collect()
 }

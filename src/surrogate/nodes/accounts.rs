@@ -1,0 +1,154 @@
+//! The accelerator-time ledger of a replication. The healthy pods of a Job are in one category, which changes for all of
+//! them together.
+
+use super::model::NodesModel;
+use sim_base::{JobSetId, NodeId, SimTime};
+use sim_reliability::ledger::{Ledger, LedgerCategory, TimeLedger};
+use sim_reliability::training::BookedSegment;
+
+/// Accelerators and their total price per hour in millionths of the currency.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldAccelerators {
+    pub number: u64,
+    pub rate: u64,
+}
+
+impl HeldAccelerators {
+    fn pair(self) -> (u64, u64) {
+        (self.number, self.rate)
+    }
+
+    fn add(&mut self, other: HeldAccelerators) {
+        self.number += other.number;
+        self.rate += other.rate;
+    }
+
+    fn subtract(&mut self, other: HeldAccelerators) {
+        self.number -= other.number;
+        self.rate -= other.rate;
+    }
+}
+
+#[derive(Copy, Clone, Debug)]
+struct JobTime {
+    category: LedgerCategory,
+    /// Accelerators of its pods on healthy nodes.
+    held: HeldAccelerators,
+}
+
+/// The ledger, and what the pods of each Job hold.
+pub struct NodesAccounts<'m> {
+    model: &'m NodesModel,
+    ledger: Ledger,
+    jobs: Vec<JobTime>,
+    /// Accelerators of each node that pods hold.
+    held: Vec<u64>,
+    is_unhealthy: Vec<bool>,
+}
+
+impl<'m> NodesAccounts<'m> {
+    pub fn new(model: &'m NodesModel) -> NodesAccounts<'m> {
+        let mut ledger = Ledger::default();
+        ledger.reset(&model.cluster, model.jobsets.len());
+        let job = JobTime { category: LedgerCategory::Starting, held: HeldAccelerators::default() };
+        NodesAccounts {
+            ledger,
+            jobs: vec![job; model.jobs.len()],
+            held: vec![0; model.cluster.len()],
+            is_unhealthy: vec![false; model.cluster.len()],
+            model,
+        }
+    }
+
+    fn jobset(&self, job: usize) -> JobSetId {
+        JobSetId(self.model.jobs[job].jobset as u32)
+    }
+
+    /// What a pod of a Job holds on a node.
+    fn of_pod(&self, job: usize, node: NodeId) -> HeldAccelerators {
+        let number = u64::from(self.model.template_of(job).accelerators);
+        HeldAccelerators { number, rate: number * self.model.cluster.price_micros_per_hour[node.ix()] }
+    }
+
+    /// A pod is bound to a node.
+    pub fn bind(&mut self, now: SimTime, job: usize, node: NodeId) {
+        let (held, jobset) = (self.of_pod(job, node), self.jobset(job));
+        self.held[node.ix()] += held.number;
+        if self.is_unhealthy[node.ix()] {
+            let (from, to) = (LedgerCategory::Idle, LedgerCategory::Unhealthy);
+            return self.ledger.transfer_jobset(now, jobset, held.pair(), from, to);
+        }
+        let row = &mut self.jobs[job];
+        row.held.add(held);
+        self.ledger.transfer(now, jobset, held.pair(), LedgerCategory::Idle, row.category);
+    }
+
+    /// A pod leaves its node.
+    pub fn release(&mut self, now: SimTime, job: usize, node: NodeId) {
+        let (held, jobset) = (self.of_pod(job, node), self.jobset(job));
+        self.held[node.ix()] -= held.number;
+        if self.is_unhealthy[node.ix()] {
+            let (from, to) = (LedgerCategory::Unhealthy, LedgerCategory::Idle);
+            return self.ledger.transfer_jobset(now, jobset, held.pair(), from, to);
+        }
+        let row = &mut self.jobs[job];
+        row.held.subtract(held);
+        self.ledger.transfer(now, jobset, held.pair(), row.category, LedgerCategory::Idle);
+    }
+
+    /// Moves all healthy pods of a Job to another category.
+    pub fn set_category(&mut self, now: SimTime, job: usize, category: LedgerCategory) {
+        let jobset = self.jobset(job);
+        let row = &mut self.jobs[job];
+        let before = std::mem::replace(&mut row.category, category);
+        self.ledger.transfer(now, jobset, row.held.pair(), before, category);
+    }
+
+    /// A node becomes unhealthy or healthy. `pods` are the Jobs of the pods on it.
+    pub fn set_unhealthy(&mut self, now: SimTime, node: NodeId, is_unhealthy: bool, pods: impl Iterator<Item = usize>) {
+        if std::mem::replace(&mut self.is_unhealthy[node.ix()], is_unhealthy) == is_unhealthy {
+            return;
+        }
+        let ends = |category| match is_unhealthy {
+            true => (category, LedgerCategory::Unhealthy),
+            false => (LedgerCategory::Unhealthy, category),
+        };
+        for job in pods {
+            let (held, jobset) = (self.of_pod(job, node), self.jobset(job));
+            let row = &mut self.jobs[job];
+            let (from, to) = ends(row.category);
+            if is_unhealthy {
+                row.held.subtract(held)
+            } else {
+                row.held.add(held)
+            }
+            self.ledger.transfer(now, jobset, held.pair(), from, to);
+        }
+        let free = u64::from(self.model.cluster.accelerators[node.ix()]) - self.held[node.ix()];
+        let price = self.model.cluster.price_micros_per_hour[node.ix()];
+        let (from, to) = ends(LedgerCategory::Idle);
+        self.ledger.transfer(now, JobSetId::NONE, (free, free * price), from, to);
+    }
+
+    /// What the pods of a JobSet hold on healthy nodes.
+    pub fn held_by(&self, jobset: usize) -> HeldAccelerators {
+        let mut sum = HeldAccelerators::default();
+        self.model.jobsets[jobset].jobs.clone().for_each(|job| sum.add(self.jobs[job].held));
+        sum
+    }
+
+    /// Moves the time of a training segment, which was counted as Productive, to its categories.
+    pub fn book(&mut self, now: SimTime, jobset: usize, held: HeldAccelerators, booked: &BookedSegment) {
+        self.ledger.reclassify(now, (JobSetId(jobset as u32), held.pair()), &booked.other_categories);
+    }
+
+    /// Moves productive time to lost time.
+    pub fn mark_lost(&mut self, now: SimTime, jobset: usize, held: HeldAccelerators, ns: u64) {
+        self.ledger.reclassify(now, (JobSetId(jobset as u32), held.pair()), &[(LedgerCategory::Lost, ns)]);
+    }
+
+    /// Ends the replication.
+    pub fn close(&mut self, now: SimTime) -> TimeLedger {
+        self.ledger.close(now, &self.model.cluster.currency)
+    }
+}

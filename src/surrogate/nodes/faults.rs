@@ -1,0 +1,310 @@
+//! What faults and the timers of the control plane do to nodes and pods.
+
+use super::run::{NodesEvent, Replication};
+use sim_api::spec::SilentFaults;
+use sim_base::{Duration, NodeId, SimTime};
+use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
+
+/// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
+const LOST_EXIT_CODE: i32 = 255;
+const MISSING_EXIT_CODE: i32 = 137;
+
+impl Replication<'_, '_> {
+    /// Applies a fault, or an action that ends one.
+    pub fn apply_fault(&mut self, fault: &InjectedFault) {
+        match fault.target {
+            FaultScope::Node(node) => self.apply_to_node(node, fault),
+            FaultScope::Pod(pod) => self.apply_to_pod(pod as usize, fault.operation),
+            FaultScope::Cell(cell) => unreachable!("cells are expanded: {cell:?}"),
+        }
+    }
+
+    fn apply_to_node(&mut self, node: NodeId, fault: &InjectedFault) {
+        match fault.operation {
+            FaultOperation::Crash => self.lose(node, true),
+            FaultOperation::Partition => self.lose(node, false),
+            FaultOperation::Return => self.return_machine(node, LOST_EXIT_CODE),
+            FaultOperation::New => self.new_machine(node),
+            FaultOperation::Delete => self.delete_node(node),
+            FaultOperation::Cordon => self.set_cordoned(node, true, fault.cause),
+            FaultOperation::Uncordon => self.set_cordoned(node, false, fault.cause),
+            FaultOperation::Drain => {
+                self.set_cordoned(node, true, fault.cause);
+                for pod in self.on_node[node.ix()].clone() {
+                    self.disrupt(pod);
+                }
+            }
+            FaultOperation::Silent(SilentFaults::Hang { detected_after, exit_code }) => {
+                for pod in self.on_node[node.ix()].clone() {
+                    self.hang(pod, (detected_after, exit_code));
+                }
+            }
+            other => unreachable!("refused: {other:?}"),
+        }
+    }
+
+    fn apply_to_pod(&mut self, pod: usize, operation: FaultOperation) {
+        match operation {
+            FaultOperation::Exit(exit_code) => self.exit_pod(pod, exit_code),
+            FaultOperation::Silent(SilentFaults::Hang { detected_after, exit_code }) => {
+                self.hang(pod, (detected_after, exit_code));
+            }
+            other => unreachable!("refused: {other:?}"),
+        }
+    }
+
+    /// Returns whether the containers of a pod run.
+    fn runs(&self, pod: usize) -> bool {
+        let row = &self.pods[pod];
+        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
+        row.exists
+            && row.node.is_some()
+            && !row.is_lost
+            && !row.is_deleting
+            && row.bound_at + self.ready_delay(jobset) <= self.now
+    }
+
+    /// The kubelet loses contact; in a crash, the containers stop too. The control plane does not know yet.
+    fn lose(&mut self, node: NodeId, is_crash: bool) {
+        let row = self.health.rows[node.ix()];
+        if !row.is_up || (!row.is_connected && !is_crash) {
+            return;
+        }
+        for pod in self.on_node[node.ix()].clone() {
+            let job = self.model.job_of_pod[pod] as usize;
+            if is_crash {
+                self.interrupt(self.model.jobs[job].jobset);
+            }
+            if !std::mem::replace(&mut self.pods[pod].is_lost, true) {
+                self.jobs[job].lost += 1;
+            }
+        }
+        if is_crash {
+            self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
+        }
+        let row = &mut self.health.rows[node.ix()];
+        let was_connected = std::mem::replace(&mut row.is_connected, false);
+        row.is_up = !is_crash;
+        let exists = row.exists;
+        if was_connected {
+            row.epoch += 1;
+        }
+        let epoch = row.epoch;
+        self.update_health(node);
+        if exists && was_connected {
+            let at = self.health.unknown_at(self.now, node, self.draws);
+            self.schedule(at, NodesEvent::NodeUnknown { node, epoch });
+        }
+    }
+
+    /// Updates whether the accelerators of a node count as unhealthy, and whether the scheduler may use it.
+    fn update_health(&mut self, node: NodeId) {
+        let row = self.health.rows[node.ix()];
+        let jobs = self.on_node[node.ix()].iter().map(|pod| self.model.job_of_pod[*pod] as usize);
+        let jobs = jobs.chain(self.replaced_on[node.ix()].iter().map(|(job, _)| *job));
+        self.accounts.set_unhealthy(self.now, node, row.is_unhealthy(), jobs);
+        self.places.set_usable(node, row.is_usable());
+        if row.is_usable() {
+            self.has_free_nodes = true;
+        }
+    }
+
+    pub fn node_unknown(&mut self, node: NodeId) {
+        let at = self.health.becomes_unknown(self.now, node);
+        for pod in self.on_node[node.ix()].clone() {
+            self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
+        }
+        self.update_health(node);
+        self.recheck_stopped();
+        let epoch = self.health.rows[node.ix()].epoch;
+        self.schedule(at, NodesEvent::TaintDue { node, epoch });
+    }
+
+    fn recheck_stopped(&mut self) {
+        let at = self.health.next_monitor(self.now);
+        for node in self.health.take_stopped() {
+            let epoch = self.health.rows[node.ix()].epoch;
+            self.schedule(at, NodesEvent::TaintDue { node, epoch });
+        }
+    }
+
+    pub fn taint_due(&mut self, node: NodeId) {
+        if !self.health.may_taint(self.now, node) {
+            return;
+        }
+        for pod in self.on_node[node.ix()].clone() {
+            let job = self.model.job_of_pod[pod] as usize;
+            let Some(after) = self.model.template_of(job).toleration else { continue };
+            let at = self.now + after;
+            self.pods[pod].evicted_at = at;
+            let epoch = self.pods[pod].epoch;
+            self.schedule(at, NodesEvent::TolerationExpired { pod, epoch });
+        }
+    }
+
+    /// The pod has tolerated the taint of its node for long enough.
+    pub fn evict(&mut self, pod: usize) {
+        if self.pods[pod].evicted_at == self.now {
+            self.disrupt(pod);
+        }
+    }
+
+    /// The monitor observes a node that returned.
+    pub fn taints_removed(&mut self, node: NodeId) {
+        self.health.rows[node.ix()].evicts = false;
+        for pod in &self.on_node[node.ix()] {
+            self.pods[*pod].evicted_at = SimTime::NEVER;
+        }
+        self.update_health(node);
+    }
+
+    /// The kubelet reaches the control plane again. After a crash it finds that the containers have ended.
+    fn return_machine(&mut self, node: NodeId, exit_code: i32) {
+        let row = &mut self.health.rows[node.ix()];
+        if row.is_connected && row.exists {
+            return;
+        }
+        let ran_on = std::mem::replace(&mut row.is_up, true);
+        row.is_connected = true;
+        row.epoch += 1;
+        let (epoch, evicts) = (row.epoch, row.evicts);
+        self.health.is_known(node);
+        self.recheck_stopped();
+        for pod in self.on_node[node.ix()].clone() {
+            match (self.pods[pod].is_deleting, ran_on) {
+                (true, _) => self.end_disrupted(pod),
+                (false, false) => self.fail_pod(pod, Some(exit_code), Duration::ZERO),
+                (false, true) => self.continue_pod(pod),
+            }
+        }
+        self.end_replaced(node);
+        self.update_health(node);
+        if evicts {
+            let at = self.health.next_monitor(self.now);
+            self.schedule(at, NodesEvent::TaintsRemoved { node, epoch });
+        }
+    }
+
+    /// The kubelet of a running pod is back; a pod that was bound meanwhile starts now.
+    fn continue_pod(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        if !std::mem::take(&mut self.pods[pod].is_lost) {
+            return;
+        }
+        self.jobs[job].lost -= 1;
+        if std::mem::take(&mut self.pods[pod].starts_late) {
+            self.pods[pod].bound_at = self.now;
+            self.jobs[job].bound_at = self.now;
+        }
+        let jobset = self.model.jobs[job].jobset;
+        if !self.jobsets[jobset].trainer.is_running() {
+            self.check_complete(jobset);
+        }
+    }
+
+    /// A new machine with a new Node object of the same name.
+    fn new_machine(&mut self, node: NodeId) {
+        let existed = self.health.rows[node.ix()].exists;
+        self.health.set_exists(node, true);
+        self.places.set_object(node, true, &self.pods_for_places(node));
+        let row = &mut self.health.rows[node.ix()];
+        (row.evicts, row.is_cordoned) = (false, false);
+        // It knows no containers of an earlier machine.
+        (row.is_up, row.is_connected) = (false, false);
+        if !existed {
+            row.epoch += 1;
+        }
+        self.return_machine(node, MISSING_EXIT_CODE);
+    }
+
+    /// The Node object is deleted. Its pods remain until garbage collection removes them.
+    fn delete_node(&mut self, node: NodeId) {
+        if !self.health.rows[node.ix()].exists {
+            return;
+        }
+        for pod in self.on_node[node.ix()].clone() {
+            self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
+        }
+        self.health.is_known(node);
+        self.health.set_exists(node, false);
+        let row = &mut self.health.rows[node.ix()];
+        (row.evicts, row.epoch) = (false, row.epoch + 1);
+        let epoch = row.epoch;
+        let pods = self.pods_for_places(node);
+        self.places.set_object(node, false, &pods);
+        self.update_health(node);
+        self.recheck_stopped();
+        self.schedule(self.health.swept_at(self.now), NodesEvent::OrphansRemoved { node, epoch });
+    }
+
+    /// The Jobs of the pods on a node, and whether each pod is a leader.
+    fn pods_for_places(&self, node: NodeId) -> Vec<(usize, bool)> {
+        let of = |pod: &usize| {
+            let job = self.model.job_of_pod[*pod] as usize;
+            (job, self.is_leader(*pod))
+        };
+        let replaced = self.replaced_on[node.ix()].iter().copied();
+        self.on_node[node.ix()].iter().map(of).chain(replaced).collect()
+    }
+
+    /// Pod garbage collection removes the pods of a Node that is still missing.
+    pub fn remove_orphans(&mut self, node: NodeId) {
+        for pod in self.on_node[node.ix()].clone() {
+            self.end_disrupted(pod);
+        }
+        self.end_replaced(node);
+    }
+
+    fn set_cordoned(&mut self, node: NodeId, is_cordoned: bool, cause: u32) {
+        self.health.rows[node.ix()].is_cordoned = is_cordoned;
+        self.update_health(node);
+        if is_cordoned && cause != SPARE {
+            for pod in self.on_node[node.ix()].clone() {
+                let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
+                if self.jobsets[jobset].trainer.is_running() {
+                    self.jobsets[jobset].trainer.notice(self.now);
+                    self.schedule_end_of_work(jobset);
+                }
+            }
+        }
+    }
+
+    fn hang(&mut self, pod: usize, (detected_after, exit_code): (Option<Duration>, i32)) {
+        if !self.runs(pod) || self.pods[pod].hang.is_some() {
+            return;
+        }
+        self.pods[pod].hang = Some(self.cause);
+        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
+        if self.jobsets[jobset].trainer.is_running() {
+            self.jobsets[jobset].trainer.hang(self.now);
+            self.schedule_end_of_work(jobset);
+        }
+        if let Some(after) = detected_after {
+            let epoch = self.pods[pod].epoch;
+            self.schedule_after(after, NodesEvent::HangDetected { pod, epoch, exit_code });
+        }
+    }
+
+    /// A detector ends the hanging process.
+    pub fn hang_detected(&mut self, pod: usize, exit_code: i32) {
+        if let Some(cause) = self.pods[pod].hang {
+            self.cause = cause;
+            self.exit_pod(pod, exit_code);
+        }
+    }
+
+    /// The running containers of a pod exit.
+    pub fn exit_pod(&mut self, pod: usize, exit_code: i32) {
+        if !self.runs(pod) {
+            return;
+        }
+        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
+        match self.model.jobsets[jobset].profile.in_place.is_empty() {
+            true => {
+                let noticed = self.restart_delays(jobset).noticed;
+                self.fail_pod(pod, Some(exit_code), noticed);
+            }
+            false => self.restart_in_place(jobset),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! When the control plane notices the state of a machine: the timers of kubelets, the node monitor, taints and pod
+//! garbage collection, computed with the random phases that the engine draws.
+
+use super::model::NodesModel;
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
+use sim_base::{Duration, NodeId, SimTime};
+use sim_engine::{EvictionPace, MONITOR_PERIOD, POD_GC_PERIOD, POD_GC_QUARANTINE, SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
+
+/// State of one node.
+#[derive(Copy, Clone, Debug)]
+pub struct NodeRow {
+    /// Whether its machine runs.
+    pub is_up: bool,
+    /// Whether its kubelet reaches the control plane.
+    pub is_connected: bool,
+    /// Whether the Node object exists.
+    pub exists: bool,
+    /// Whether the node monitor has noticed that the machine is silent.
+    pub is_unknown: bool,
+    /// Whether it has the taint that evicts pods.
+    pub evicts: bool,
+    pub is_cordoned: bool,
+    /// Identifies valid events; increases with each change of the machine or object.
+    pub epoch: u32,
+}
+
+impl NodeRow {
+    /// Whether its accelerators cannot be used.
+    pub fn is_unhealthy(&self) -> bool {
+        !self.is_up || !self.exists || self.is_unknown
+    }
+
+    /// Whether the scheduler may use it.
+    pub fn is_usable(&self) -> bool {
+        self.exists && !self.is_unknown && !self.evicts && !self.is_cordoned
+    }
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct ZoneRow {
+    next_taint: SimTime,
+    silent: u32,
+    removed: u32,
+}
+
+/// States of all nodes, and the timers.
+pub struct NodeHealth<'m> {
+    model: &'m NodesModel,
+    pub rows: Vec<NodeRow>,
+    zones: Vec<ZoneRow>,
+    /// Nodes whose taint waits because most nodes of their zone are silent.
+    stopped: Vec<NodeId>,
+    monitor_phase: Duration,
+    gc_phase: Duration,
+}
+
+impl<'m> NodeHealth<'m> {
+    pub fn new(model: &'m NodesModel, draws: &mut DrawSequence) -> NodeHealth<'m> {
+        let row = NodeRow {
+            is_up: true,
+            is_connected: true,
+            exists: true,
+            is_unknown: false,
+            evicts: false,
+            is_cordoned: false,
+            epoch: 0,
+        };
+        NodeHealth {
+            rows: vec![row; model.cluster.len()],
+            zones: vec![ZoneRow::default(); model.cluster.zone_sizes.len()],
+            stopped: Vec::new(),
+            monitor_phase: phase(draws, StreamPurpose::MonitorPhase, StreamKey::default(), MONITOR_PERIOD),
+            gc_phase: phase(draws, StreamPurpose::PodGcPhase, StreamKey::default(), POD_GC_PERIOD),
+            model,
+        }
+    }
+
+    /// Time at which the monitor notices a machine that became silent at `now`.
+    pub fn unknown_at(&self, now: SimTime, node: NodeId, draws: &mut DrawSequence) -> SimTime {
+        let plane = &self.model.scenario.control_plane;
+        let period = Duration::from_secs(plane.heartbeat_s);
+        let key = StreamKey::from_text(&self.model.cluster.names[node.ix()]);
+        let heartbeat = phase(draws, StreamPurpose::HeartbeatPhase, key, period);
+        let last = sim_engine::last_heartbeat(now, heartbeat, period);
+        let seen = last.next_tick(self.monitor_phase, MONITOR_PERIOD);
+        let due = seen + Duration::from_secs(plane.node_monitor_grace_period_s);
+        due.max(now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD)
+    }
+
+    /// The monitor noticed that the machine is silent. Returns the time at which the evicting taint is due.
+    pub fn becomes_unknown(&mut self, now: SimTime, node: NodeId) -> SimTime {
+        self.rows[node.ix()].is_unknown = true;
+        let zone = &mut self.zones[self.model.cluster.zone[node.ix()].ix()];
+        zone.silent += 1;
+        let at = zone.next_taint.max(now);
+        zone.next_taint = at + TAINT_INTERVAL;
+        at
+    }
+
+    /// The taint is due. Returns false if it waits because most nodes of the zone are silent.
+    pub fn may_taint(&mut self, now: SimTime, node: NodeId) -> bool {
+        let zone = self.model.cluster.zone[node.ix()];
+        let sizes = &self.model.cluster.zone_sizes;
+        let of = |at: usize| (sizes[at] - self.zones[at].removed, self.zones[at].silent);
+        let is_all_silent = (0..self.zones.len()).map(of).all(|(size, silent)| silent >= size);
+        let (size, silent) = of(zone.ix());
+        let pace = if is_all_silent { EvictionPace::Stopped } else { sim_engine::zone_pace(size, silent) };
+        match pace {
+            EvictionPace::Stopped => self.stopped.push(node),
+            EvictionPace::Slow => {
+                let row = &mut self.zones[zone.ix()];
+                row.next_taint = row.next_taint.max(now + SLOW_TAINT_INTERVAL);
+            }
+            EvictionPace::Normal => {}
+        }
+        let may = pace != EvictionPace::Stopped;
+        self.rows[node.ix()].evicts |= may;
+        may
+    }
+
+    /// The number of silent nodes has changed: returns the nodes whose taint may be due at the next monitor tick.
+    pub fn take_stopped(&mut self) -> Vec<NodeId> {
+        std::mem::take(&mut self.stopped)
+    }
+
+    /// The next run of the monitor.
+    pub fn next_monitor(&self, now: SimTime) -> SimTime {
+        (now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD)
+    }
+
+    /// The node is no longer silent, or its object is gone.
+    pub fn is_known(&mut self, node: NodeId) {
+        let row = &mut self.rows[node.ix()];
+        if std::mem::take(&mut row.is_unknown) {
+            self.zones[self.model.cluster.zone[node.ix()].ix()].silent -= 1;
+        }
+        self.stopped.retain(|other| *other != node);
+    }
+
+    /// Sets whether the Node object exists.
+    pub fn set_exists(&mut self, node: NodeId, exists: bool) {
+        let row = &mut self.rows[node.ix()];
+        if row.exists != exists {
+            row.exists = exists;
+            let removed = &mut self.zones[self.model.cluster.zone[node.ix()].ix()].removed;
+            *removed = if exists { *removed - 1 } else { *removed + 1 };
+        }
+    }
+
+    /// Time at which the pods of a Node that was deleted at `now` are removed.
+    pub fn swept_at(&self, now: SimTime) -> SimTime {
+        let noticed = (now + Duration(1)).next_tick(self.gc_phase, POD_GC_PERIOD);
+        (noticed + POD_GC_QUARANTINE).next_tick(self.gc_phase, POD_GC_PERIOD)
+    }
+}
+
+fn phase(draws: &mut DrawSequence, purpose: StreamPurpose, entity: StreamKey, period: Duration) -> Duration {
+    let draw = UniformDraw { purpose, entity, occurrence: 0, substream: 0 };
+    Duration((draws.uniform(draw) * period.0 as f64) as u64)
+}

@@ -1,0 +1,611 @@
+//! Jobs and JobSets: failures of pods, restarts, and the creation and placement of pods. The decisions are those of
+//! `sim_policy`; measured delays determine when they take effect.
+
+use super::outcome::CountedRestart;
+use super::places::{PlacedPod, PodRole};
+use super::run::{JobRow, NodesEvent, Replication};
+use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, RestartStrategy};
+use sim_base::{Duration, NodeId, SimTime};
+use sim_engine::record::LedgerCategory;
+use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
+use sim_policy::job::backoff::BackoffRecord;
+use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict, fail_job_message, matching_rule};
+use sim_policy::{FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile};
+
+impl Replication<'_, '_> {
+    pub fn is_leader(&self, pod: usize) -> bool {
+        let job = self.model.job_of_pod[pod] as usize;
+        self.model.template_of(job).exclusive.is_some() && pod == self.model.jobs[job].pods.start
+    }
+
+    /// Returns whether all pods of a JobSet have nodes and none is lost or ends.
+    pub fn is_complete(&self, jobset: usize) -> bool {
+        let complete = |job: usize| {
+            let row = &self.jobs[job];
+            row.exists
+                && !row.is_deleting
+                && row.failure.is_none()
+                && row.unplaced == 0
+                && row.lost == 0
+                && !self.model.jobs[job].pods.clone().any(|pod| self.pods[pod].is_deleting)
+        };
+        self.jobsets[jobset].ended.is_none() && self.jobs_of(jobset).all(complete)
+    }
+
+    // --- ends of pods
+
+    /// A pod ends, and its node is free.
+    pub fn end_pod(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let row = &mut self.pods[pod];
+        if !row.exists {
+            return;
+        }
+        let (node, is_lost) = (row.node, row.is_lost);
+        (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
+        (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
+        self.jobs[job].lost -= u32::from(is_lost);
+        if !node.is_some() {
+            self.jobs[job].unplaced -= 1;
+            return;
+        }
+        self.accounts.release(self.now, job, node);
+        self.on_node[node.ix()].retain(|other| *other != pod);
+        self.places.move_pod(job, self.is_leader(pod), node, false);
+        self.check_failed(job);
+        self.check_gone(job);
+    }
+
+    /// The containers of a pod have ended with this code; its phase becomes Failed after `noticed`.
+    pub fn fail_pod(&mut self, pod: usize, exit_code: Option<i32>, noticed: Duration) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let jobset = self.model.jobs[job].jobset;
+        self.interrupt(jobset);
+        self.end_pod(pod);
+        let container = self.container_name(job);
+        let codes: Vec<(&str, i32)> = exit_code.iter().map(|code| (container.as_str(), *code)).collect();
+        self.count_failed_pod(pod, &FailedPodView { exit_codes: &codes, disruption_target: false }, noticed);
+    }
+
+    /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans.
+    pub fn end_disrupted(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let was_counted = self.pods[pod].is_deleting && self.fails_while_terminating(job);
+        self.interrupt(self.model.jobs[job].jobset);
+        self.end_pod(pod);
+        if !was_counted {
+            self.count_failed_pod(pod, &FailedPodView { exit_codes: &[], disruption_target: true }, Duration::ZERO);
+        }
+    }
+
+    /// A pod is deleted because of a disruption. On a running machine it ends soon.
+    pub fn disrupt(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        if !self.pods[pod].exists || self.pods[pod].is_deleting {
+            return;
+        }
+        self.interrupt(self.model.jobs[job].jobset);
+        self.pods[pod].is_deleting = true;
+        if self.fails_while_terminating(job) {
+            self.count_failed_pod(pod, &FailedPodView { exit_codes: &[], disruption_target: true }, Duration::ZERO);
+        }
+        // A failing Job ends all its pods together.
+        let ends_alone = self.jobs[job].failure.is_none() && !self.jobs[job].is_deleting;
+        if ends_alone && !self.pods[pod].is_lost {
+            self.end_disrupted(pod);
+        }
+    }
+
+    /// Returns whether a pod that terminates counts as failed (`isPodFailed`): not with the policy Failed.
+    fn fails_while_terminating(&self, job: usize) -> bool {
+        self.spec_of(job).template.pod_replacement_policy() != PodReplacementPolicy::Failed
+    }
+
+    fn container_name(&self, job: usize) -> String {
+        let containers = &self.spec_of(job).template.template.spec.containers;
+        containers.first().map_or(String::new(), |container| container.name.clone())
+    }
+
+    fn spec_of(&self, job: usize) -> &sim_api::spec::ReplicatedJob {
+        let of = &self.model.jobs[job];
+        &self.model.jobsets[of.jobset].spec.spec.replicated_jobs[of.rj as usize]
+    }
+
+    /// The Job controller counts a failed pod, and decides whether the Job fails or replaces it.
+    fn count_failed_pod(&mut self, pod: usize, failed: &FailedPodView<'_>, noticed: Duration) {
+        let job = self.model.job_of_pod[pod] as usize;
+        if !self.jobs[job].exists || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
+            return;
+        }
+        let of = &self.model.jobs[job];
+        let jobset = &self.model.jobsets[of.jobset].spec;
+        let spec = &jobset.spec.replicated_jobs[of.rj as usize].template;
+        let rules = spec.pod_failure_policy.as_deref().unwrap_or_default();
+        let matched = matching_rule(rules, failed);
+        let verdict = matched.as_ref().map_or(RuleVerdict::default(), |(_, action, _)| RuleVerdict {
+            counts: *action != sim_api::spec::PodFailurePolicyAction::Ignore,
+            action: Some(*action),
+        });
+        let message = matched.filter(|(_, action, _)| *action == sim_api::spec::PodFailurePolicyAction::FailJob);
+        let message = message.map(|(rule, _, matched)| {
+            let name = super::model::job_name(jobset, of.rj, of.index);
+            fail_job_message(&jobset.namespace, &format!("{name}-{}", pod - of.pods.start), matched, rule)
+        });
+        // The kubelet restarts the containers (kubernetes.md 1.6).
+        let restarts = !failed.exit_codes.is_empty() && spec.template.spec.restart_policy == RestartPolicy::OnFailure;
+        self.jobs[job].failed_pods += u32::from(verdict.counts && !restarts);
+        let record = self.jobs[job].backoff;
+        // A pod that terminates has no finish time yet.
+        self.jobs[job].backoff = match !self.pods[pod].is_deleting {
+            true => record.after_sync(None, std::iter::once(self.now)),
+            false => record,
+        };
+        let pods = || self.model.jobs[job].pods.clone().map(|pod| self.pods[pod]);
+        let view = JobSyncView {
+            spec,
+            version: self.model.scenario.control_plane.kubernetes,
+            now: self.now,
+            deleting: false,
+            suspended: false,
+            start_time: None,
+            failure_target: None,
+            success_criteria_met: None,
+            active: pods().filter(|pod| pod.exists && !pod.is_deleting).count() as u32,
+            misplaced: 0,
+            terminating: pods().filter(|pod| pod.exists && pod.is_deleting).count() as u32,
+            succeeded: 0,
+            succeeded_indexes: &[],
+            failed: self.jobs[job].failed_pods,
+            container_restarts: u32::from(restarts),
+            failed_indexes: 0,
+            failed_and_succeeded: 0,
+            fail_job_message: message.as_deref(),
+            expectations_satisfied: true,
+            backoff: self.jobs[job].backoff,
+        };
+        let plan = sim_policy::job::sync(&view);
+        if let Some(failure) = plan.fail {
+            return self.fail_job(job, failure, noticed);
+        }
+        // The pod is replaced after the back-off.
+        let after = plan.requeue_after.unwrap_or(SYNC_JOB_BATCH_PERIOD).max(SYNC_JOB_BATCH_PERIOD);
+        let epoch = self.jobs[job].epoch;
+        self.schedule_after(noticed + after, NodesEvent::PodPlaced { pod, epoch });
+    }
+
+    // --- failing Jobs
+
+    /// The Job fails: its other pods are deleted, and it gets the condition when all of them have ended.
+    fn fail_job(&mut self, job: usize, failure: (std::borrow::Cow<'static, str>, String), noticed: Duration) {
+        let jobset = self.model.jobs[job].jobset;
+        let delays = self.restart_delays(jobset);
+        let row = &mut self.jobs[job];
+        (row.failure, row.siblings_ended, row.waits_since) = (Some(failure), false, None);
+        let epoch = row.epoch;
+        self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
+        self.schedule_after(noticed + delays.siblings_end, NodesEvent::SiblingsEnded { job, epoch });
+    }
+
+    pub fn siblings_ended(&mut self, job: usize) {
+        self.jobs[job].siblings_ended = true;
+        self.end_live_pods(job);
+        self.check_failed(job);
+        self.has_free_nodes = true;
+    }
+
+    /// Ends the pods of a Job that are not on lost machines; those on lost machines are deleted.
+    fn end_live_pods(&mut self, job: usize) {
+        for pod in self.model.jobs[job].pods.clone() {
+            match (self.pods[pod].exists, self.pods[pod].is_lost) {
+                (true, false) => self.end_pod(pod),
+                (true, true) => self.pods[pod].is_deleting = true,
+                (false, _) => self.pods[pod].epoch += 1,
+            }
+        }
+    }
+
+    /// A failing Job without pods gets the condition Failed (kubernetes.md 1.4).
+    fn check_failed(&mut self, job: usize) {
+        let row = &self.jobs[job];
+        let waits_for_lost = self.model.scenario.control_plane.kubernetes.delays_terminal_condition();
+        let may_fail = row.siblings_ended && (row.lost + row.replaced == 0 || !waits_for_lost);
+        if row.failure.is_some() && row.finished.is_none() && !row.is_deleting && may_fail {
+            let (epoch, jobset) = (row.epoch, self.model.jobs[job].jobset);
+            let after = self.restart_delays(jobset).failed;
+            self.schedule_after(after, NodesEvent::JobFailed { job, epoch });
+        }
+    }
+
+    pub fn job_failed(&mut self, job: usize) {
+        let row = &mut self.jobs[job];
+        if row.finished.is_some() {
+            return;
+        }
+        let Some((reason, message)) = row.failure.clone() else { return };
+        row.finished = Some(FinishedView { failed: true, reason: reason.into_owned(), message, at: self.now });
+        let jobset = self.model.jobs[job].jobset;
+        let after = self.restart_delays(jobset).counted;
+        self.schedule_after(after, NodesEvent::Reconciled { jobset });
+    }
+
+    // --- JobSets
+
+    /// The JobSet manager handles failed Jobs.
+    pub fn reconcile(&mut self, jobset: usize) {
+        if self.jobsets[jobset].ended.is_some() {
+            return;
+        }
+        let model = self.model;
+        let of = &model.jobsets[jobset];
+        let views: Vec<JobView> =
+            of.jobs.clone().filter(|job| self.jobs[*job].exists).map(|job| self.job_view(job)).collect();
+        let plane = &model.scenario.control_plane;
+        let name = |rj, index| super::model::job_name(&of.spec, rj, index);
+        let view = JobSetView {
+            jobset: &of.spec,
+            suspended: false,
+            deleting: false,
+            status: &self.jobsets[jobset].status,
+            jobs: &views,
+            gates: plane.feature_gates,
+            now: self.now,
+            service_exists: true,
+            in_place: None,
+            ties: model.scenario.ties,
+            job_name: &name,
+        };
+        let mut plan = std::mem::take(&mut self.plan);
+        reconcile(&view, &mut plan);
+        let before = &self.jobsets[jobset].status;
+        let is_restart = plan.status.restarts > before.restarts;
+        let used = |status: &JobSetStatus| status.budget_used().max(0) as u32;
+        let times = used(&plan.status).saturating_sub(used(before));
+        let uncounted = (plan.status.restarts - before.restarts).saturating_sub(times);
+        let reason = views.iter().filter_map(|view| view.finished.as_ref()).map(|failed| failed.reason.as_str());
+        let is_pod_failure_policy = reason.into_iter().any(|reason| reason == POD_FAILURE_POLICY);
+        if plan.status_dirty {
+            self.jobsets[jobset].status = plan.status.clone();
+        }
+        self.plan = plan;
+        if times + uncounted > 0 {
+            let (cause, at) = (self.cause_of(jobset), self.now);
+            let counted = CountedRestart { at, times, uncounted, cause, is_pod_failure_policy };
+            self.jobsets[jobset].counted.push(counted);
+        }
+        if self.jobsets[jobset].status.terminal_state == Some(TerminalState::Failed) {
+            return self.fail_jobset(jobset);
+        }
+        if is_restart {
+            self.restart_jobset(jobset);
+        }
+    }
+
+    /// The fault process that interrupted a JobSet, or that is the cause of what happens now.
+    fn cause_of(&self, jobset: usize) -> u32 {
+        self.jobsets[jobset].interruption.map_or(self.cause.0, |interruption| interruption.cause)
+    }
+
+    /// A container exits, and all containers of the JobSet restart in place (IPR-4, IPR-9).
+    pub fn restart_in_place(&mut self, jobset: usize) {
+        self.interrupt(jobset);
+        let profile = &self.model.jobsets[jobset].profile;
+        let chosen = self.choose_delays(jobset, profile.in_place.len());
+        let delays = profile.in_place[chosen];
+        let (cause, at) = (self.cause_of(jobset), self.now + delays.noticed);
+        let row = &mut self.jobsets[jobset];
+        row.attempts += 1;
+        let counted = CountedRestart { at, times: 1, uncounted: 0, cause, is_pod_failure_policy: false };
+        let policy = &self.model.jobsets[jobset].spec.spec.failure_policy;
+        let limit = policy.as_ref().map_or(0, |policy| i64::from(policy.max_restarts));
+        if i64::from(row.attempts) > limit {
+            row.attempts -= 1;
+            return self.schedule(at, NodesEvent::LimitExceeded { jobset });
+        }
+        row.counted.push(counted);
+        let epoch = row.epoch;
+        self.schedule_after(delays.ready, NodesEvent::Ready { jobset, epoch });
+        for pod in self.jobs_of(jobset).flat_map(|job| self.model.jobs[job].pods.clone()) {
+            self.pods[pod].hang = None;
+        }
+    }
+
+    fn job_view(&self, job: usize) -> JobView {
+        let (of, row) = (&self.model.jobs[job], &self.jobs[job]);
+        let spec = &self.spec_of(job).template;
+        let pods = self.model.jobs[job].pods.clone();
+        let active = pods.filter(|pod| self.pods[*pod].exists && !self.pods[*pod].is_deleting).count() as u32;
+        JobView {
+            rj: of.rj,
+            index: of.index,
+            restart_attempt: Some(row.attempt),
+            job_restart_attempt: Some(row.restarts),
+            unusable_label: None,
+            parallelism: Some(spec.parallelism()),
+            completions: spec.completions(),
+            deleting: row.is_deleting,
+            suspended: false,
+            active,
+            ready: active.saturating_sub(row.unplaced + row.lost),
+            succeeded: 0,
+            finished: row.finished.clone().map(Box::new),
+        }
+    }
+
+    pub fn fail_jobset(&mut self, jobset: usize) {
+        if self.jobsets[jobset].ended.is_some() {
+            return;
+        }
+        self.interrupt(jobset);
+        self.end_jobset(jobset, "Failed");
+        let delays = self.restart_delays(jobset);
+        for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+            if self.jobs[job].exists && !self.jobs[job].is_deleting {
+                self.delete_job(job, (delay.released, delay.gone));
+            }
+            self.jobs[job].is_awaited = false;
+        }
+    }
+
+    /// The restart is counted: all Jobs are deleted and created again.
+    fn restart_jobset(&mut self, jobset: usize) {
+        self.interrupt(jobset);
+        let of = self.model.jobsets[jobset].profile.restarts.len();
+        self.jobsets[jobset].delays = self.choose_delays(jobset, of);
+        self.jobsets[jobset].has_started = true;
+        let delays = self.restart_delays(jobset);
+        for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+            let row = &mut self.jobs[job];
+            row.is_awaited = true;
+            if row.exists && !row.is_deleting {
+                self.delete_job(job, (delay.released, delay.gone));
+            } else if !row.exists {
+                // It was about to be created.
+                row.epoch += 1;
+                let epoch = row.epoch;
+                self.schedule_after(delay.first, NodesEvent::JobPlaced { job, epoch });
+            }
+        }
+    }
+
+    /// The Job is deleted: its nodes are free and it is gone after these times, if no pod on a lost machine remains.
+    fn delete_job(&mut self, job: usize, (released, gone): (Duration, Duration)) {
+        let row = &mut self.jobs[job];
+        (row.is_deleting, row.gone_due, row.waits_since) = (true, false, None);
+        row.epoch += 1;
+        let epoch = row.epoch;
+        self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
+        self.schedule_after(released, NodesEvent::JobReleased { job, epoch });
+        self.schedule_after(gone, NodesEvent::JobGone { job, epoch });
+    }
+
+    /// The pods of a Job on running machines have ended.
+    pub fn release_job(&mut self, job: usize) {
+        self.end_live_pods(job);
+        self.has_free_nodes = true;
+    }
+
+    pub fn job_gone_due(&mut self, job: usize) {
+        self.jobs[job].gone_due = true;
+        self.end_live_pods(job);
+        self.check_gone(job);
+        self.has_free_nodes = true;
+    }
+
+    /// A deleted Job without pods is gone; its successor can be created.
+    fn check_gone(&mut self, job: usize) {
+        let row = &self.jobs[job];
+        if !row.exists || !row.is_deleting || !row.gone_due || row.lost + row.replaced > 0 {
+            return;
+        }
+        let epoch = row.epoch + 1;
+        let fresh = JobRow { epoch, is_awaited: row.is_awaited, ..self.fresh_job() };
+        self.jobs[job] = fresh;
+        let jobset = self.model.jobs[job].jobset;
+        if self.jobsets[jobset].ended.is_some() {
+            return;
+        }
+        let delays = self.restart_delays(jobset);
+        match self.model.jobsets[jobset].spec.spec.strategy() {
+            // RS-2: no Job is created while one of an earlier attempt exists.
+            RestartStrategy::BlockingRecreate => {
+                if self.jobs_of(jobset).any(|other| self.jobs[other].exists && self.jobs[other].is_deleting) {
+                    return;
+                }
+                let last = delays.all_gone();
+                for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+                    if !self.jobs[job].exists && self.jobs[job].is_awaited {
+                        self.jobs[job].epoch += 1;
+                        let epoch = self.jobs[job].epoch;
+                        let after = Duration(delay.first.0.saturating_sub(last.0));
+                        self.schedule_after(after, NodesEvent::JobPlaced { job, epoch });
+                    }
+                }
+            }
+            // CRE-1: a Job is created as soon as its name is free.
+            RestartStrategy::Recreate | RestartStrategy::InPlaceRestart => {
+                let delay = &delays.jobs[job - self.jobs_of(jobset).start];
+                let after = Duration(delay.first.0.saturating_sub(delay.gone.0));
+                self.schedule_after(after, NodesEvent::JobPlaced { job, epoch });
+            }
+        }
+    }
+
+    fn fresh_job(&self) -> JobRow {
+        JobRow {
+            exists: false,
+            attempt: 0,
+            restarts: 0,
+            epoch: 0,
+            is_deleting: false,
+            failure: None,
+            siblings_ended: false,
+            finished: None,
+            failed_pods: 0,
+            backoff: BackoffRecord::default(),
+            unplaced: 0,
+            lost: 0,
+            replaced: 0,
+            bound_at: SimTime::ZERO,
+            gone_due: false,
+            is_awaited: false,
+            searches: 0,
+            waits_since: None,
+        }
+    }
+
+    // --- creation and placement
+
+    /// A new Job exists, and the scheduler places its pods.
+    pub fn create_job(&mut self, job: usize) {
+        let of = &self.model.jobs[job];
+        let status = &self.jobsets[of.jobset].status;
+        let restarts = status.replicated_jobs.get(of.rj as usize);
+        let restarts = restarts.and_then(|rj| rj.job_restarts.get(of.index as usize)).copied().unwrap_or(0);
+        let attempt = status.restarts;
+        let row = &mut self.jobs[job];
+        (row.exists, row.is_awaited) = (true, false);
+        (row.attempt, row.restarts) = (attempt, restarts);
+        row.unplaced = of.pods.len() as u32;
+        self.accounts.set_category(self.now, job, LedgerCategory::Starting);
+        for pod in of.pods.clone() {
+            let row = &mut self.pods[pod];
+            (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
+        }
+        let rest = self.rest_delay(job);
+        self.place_pods(job, rest);
+    }
+
+    /// A pod that replaces a failed one exists.
+    pub fn create_pod(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let row = &self.jobs[job];
+        if !row.exists || row.is_deleting || row.failure.is_some() {
+            return;
+        }
+        if self.pods[pod].exists {
+            if !self.pods[pod].is_deleting {
+                return;
+            }
+            self.leave_replaced(pod);
+        }
+        self.jobs[job].unplaced += 1;
+        let row = &mut self.pods[pod];
+        (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
+        self.place_pods(job, Duration::ZERO);
+    }
+
+    /// The pod terminates on a lost machine, and its Job has a replacement for it.
+    fn leave_replaced(&mut self, pod: usize) {
+        let (job, is_leader) = (self.model.job_of_pod[pod] as usize, self.is_leader(pod));
+        let row = &mut self.pods[pod];
+        let node = row.node;
+        (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
+        (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
+        self.on_node[node.ix()].retain(|other| *other != pod);
+        self.replaced_on[node.ix()].push((job, is_leader));
+        self.jobs[job].lost -= 1;
+        self.jobs[job].replaced += 1;
+    }
+
+    /// Pods that have a replacement end, because their machine returned or garbage collection removes them.
+    pub fn end_replaced(&mut self, node: NodeId) {
+        for (job, is_leader) in std::mem::take(&mut self.replaced_on[node.ix()]) {
+            self.jobs[job].replaced -= 1;
+            self.accounts.release(self.now, job, node);
+            self.places.move_pod(job, is_leader, node, false);
+            self.check_failed(job);
+            self.check_gone(job);
+        }
+    }
+
+    /// Delay from the first to the last pod of a Job that are placed together.
+    fn rest_delay(&self, job: usize) -> Duration {
+        let jobset = self.model.jobs[job].jobset;
+        let nth = job - self.jobs_of(jobset).start;
+        let profile = &self.model.jobsets[jobset].profile;
+        match self.jobsets[jobset].has_started {
+            true => self.restart_delays(jobset).jobs[nth].rest,
+            false => profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth].rest,
+        }
+    }
+
+    /// Places the pods of a Job that have no node. The last of them is bound after `rest`.
+    fn place_pods(&mut self, job: usize, rest: Duration) {
+        let pods = self.model.jobs[job].pods.clone();
+        let exclusive = self.model.template_of(job).exclusive;
+        let mut is_placed = false;
+        for pod in pods.clone() {
+            if !self.pods[pod].exists || self.pods[pod].node.is_some() {
+                continue;
+            }
+            let is_leader = self.is_leader(pod);
+            let role = match exclusive {
+                Some(key) if !is_leader => {
+                    let leader = self.pods[pods.start].node;
+                    // The webhook refuses followers until the leader has a node (EXC-10).
+                    if !leader.is_some() {
+                        break;
+                    }
+                    PodRole::Follower(self.model.domains[key as usize].of[leader.ix()])
+                }
+                _ => PodRole::First,
+            };
+            let row = &mut self.jobs[job];
+            row.searches += 1;
+            let wanted = PlacedPod { job, is_leader, attempt: row.attempt, search: row.searches };
+            let Some(node) = self.places.find(wanted, role, self.draws) else { continue };
+            self.bind(pod, job, node);
+            is_placed = true;
+        }
+        let row = &mut self.jobs[job];
+        if row.unplaced > 0 {
+            if row.waits_since.is_none() {
+                self.waits += 1;
+                row.waits_since = Some(self.waits);
+            }
+            return;
+        }
+        row.waits_since = None;
+        if is_placed {
+            row.bound_at = self.now + rest;
+            self.check_complete(self.model.jobs[job].jobset);
+        }
+    }
+
+    fn bind(&mut self, pod: usize, job: usize, node: NodeId) {
+        let is_leader = self.is_leader(pod);
+        self.places.move_pod(job, is_leader, node, true);
+        self.accounts.bind(self.now, job, node);
+        self.on_node[node.ix()].push(pod);
+        let is_up = self.health.rows[node.ix()].is_connected;
+        let row = &mut self.pods[pod];
+        (row.node, row.bound_at, row.is_lost, row.starts_late) = (node, self.now, !is_up, !is_up);
+        let job = &mut self.jobs[job];
+        job.unplaced -= 1;
+        // The scheduler does not know yet that the machine has failed: the pod does not start.
+        job.lost += u32::from(!is_up);
+    }
+
+    /// Schedules the readiness of a JobSet whose pods all have nodes.
+    pub fn check_complete(&mut self, jobset: usize) {
+        if !self.is_complete(jobset) {
+            return;
+        }
+        let bound = self.jobs_of(jobset).map(|job| self.jobs[job].bound_at).max().unwrap_or(self.now);
+        let at = self.now.max(bound + self.ready_delay(jobset));
+        let row = &mut self.jobsets[jobset];
+        row.epoch += 1;
+        let epoch = row.epoch;
+        self.schedule(at, NodesEvent::Ready { jobset, epoch });
+    }
+
+    /// Nodes may have become free: tries the Jobs that wait, in the order of their waits.
+    pub fn place_waiting(&mut self) {
+        let waiting = self.jobs.iter().enumerate().filter_map(|(job, row)| Some((row.waits_since?, job)));
+        let mut waiting: Vec<(u64, usize)> = waiting.collect();
+        waiting.sort_unstable();
+        for (_, job) in waiting {
+            self.place_pods(job, Duration::ZERO);
+        }
+    }
+}

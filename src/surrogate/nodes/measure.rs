@@ -1,0 +1,371 @@
+//! Measures the restart profile of a JobSet: short simulations at level `pods`, in which a container exits after the
+//! start.
+
+use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, RestartDelays, StartDelays};
+use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use sim_api::spec::{
+    CheckpointSchedule, FailurePolicy, FaultAction, FaultTime, RandomAction, RestartPolicy, RestartStrategy,
+    ScenarioSpec, ScriptedFault, StopSpec, StopWhen, TrainingJob,
+};
+use sim_base::random::Distribution;
+use sim_base::{Duration, JobId, NodeId, PodId, SimTime};
+use sim_engine::record::{
+    Body, EndReason, JobConditionType, JobSetConditionType, RecordNames, RecordSink, SimulationRecord,
+};
+use sim_engine::{CannotRun, SimulationInput};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Number of measured restarts: enough for the spread of a delay, which changes goodput by less than 0.1 points if it
+/// is off by ten seconds.
+const RESTARTS: u64 = 8;
+/// Time between the readiness of all pods and the exit: polls and back-offs of the start are over.
+const BEFORE_EXIT: Duration = Duration::from_secs(300);
+/// Time limit of a measurement in virtual time.
+const LIMIT: Duration = Duration::from_secs(24 * 3600);
+/// Work of the training job after the measured restart, whose completion is measured.
+const LAST_WORK: Duration = Duration::from_secs(60);
+/// Number of the first measured replication. The numbers count down, so that they never equal those of replications.
+const FIRST: u64 = u64::MAX;
+
+/// Why a profile could not be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// The scenario cannot be run.
+    CannotRun(CannotRun),
+    /// The JobSet with this name did not start or did not restart within a day without other faults.
+    NeverReady(String),
+    /// The caller stopped the measurement.
+    Stopped,
+}
+
+impl fmt::Display for NotMeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMeasured::CannotRun(why) => why.fmt(f),
+            NotMeasured::NeverReady(jobset) => write!(
+                f,
+                "JobSet {jobset} does not become ready within {LIMIT} without faults, so that its restart cannot be \
+                 measured"
+            ),
+            NotMeasured::Stopped => f.write_str("stopped before the restarts were measured"),
+        }
+    }
+}
+
+impl std::error::Error for NotMeasured {}
+
+/// Returns true if the measurement is to stop.
+pub type StopMeasurement<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Measures the profile of the JobSet at this position.
+pub fn measure(
+    scenario: &ScenarioSpec, jobset: usize, stops: StopMeasurement<'_>,
+) -> Result<JobSetProfile, NotMeasured> {
+    let bare = scenario_of(scenario, jobset);
+    let jobs: Vec<(String, u32)> = job_names(&bare);
+    let exit_code = exit_code(scenario);
+    let runs: Result<Vec<MeasuredRestart>, NotMeasured> =
+        (0..RESTARTS).into_par_iter().map(|nth| run((&bare, exit_code), &jobs, nth, stops)).collect();
+    let runs = runs?;
+    let is_in_place = bare.jobsets[0].jobset.restarts_in_place();
+    let profile = JobSetProfile {
+        starts: runs.iter().filter_map(StartDelays::from_measured).collect(),
+        restarts: match is_in_place {
+            // The Jobs remain; no delay of theirs is used.
+            true => vec![RestartDelays { jobs: vec![JobDelays::default(); jobs.len()], ..RestartDelays::default() }],
+            false => runs.iter().filter_map(RestartDelays::from_measured).collect(),
+        },
+        in_place: match is_in_place {
+            true => runs.iter().filter_map(InPlaceDelays::from_measured).collect(),
+            false => Vec::new(),
+        },
+        endings: runs.iter().filter_map(|run| Some(run.completed?.since(run.done?))).collect(),
+    };
+    let has_restarts = !is_in_place || !profile.in_place.is_empty();
+    if profile.starts.is_empty() || !has_restarts || profile.restarts.is_empty() || profile.endings.is_empty() {
+        return Err(NotMeasured::NeverReady(bare.jobsets[0].jobset.name.clone()));
+    }
+    Ok(profile)
+}
+
+/// Returns a text that is equal for JobSets of two scenarios if their profiles are the same. The number of nodes counts
+/// by its magnitude only, in steps of a factor of 1.5; rates, prices and spares do not count.
+pub fn profile_key(scenario: &ScenarioSpec, jobset: usize) -> String {
+    let mut bare = scenario_of(scenario, jobset);
+    let nodes = bare.topology.nodes();
+    let magnitude = std::iter::successors(Some(1_u64), |n| Some(n + n / 2 + 1)).take_while(|n| *n < nodes).count();
+    for pool in &mut bare.topology.pools {
+        (pool.count, pool.islands) = (1, 1);
+        (pool.price, pool.billing) = Default::default();
+    }
+    let pools = &mut bare.topology.pools;
+    pools.dedup_by(|a, b| format!("{a:?}") == format!("{b:?}"));
+    bare.topology.name.clear();
+    format!("{magnitude} {} {bare:?}", exit_code(scenario))
+}
+
+/// Exit code of the containers that fail in a measurement: rules of a container may depend on it.
+fn exit_code(scenario: &ScenarioSpec) -> i32 {
+    let mut codes = scenario.fault_processes.iter().filter_map(|process| match process.action {
+        RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
+        _ => None,
+    });
+    codes.next().unwrap_or(1)
+}
+
+/// The parameters of the measurement, with the reason of each value.
+pub fn measurement_parameters() -> Vec<MeasurementParameter> {
+    let parameter = |id, value: String, why| MeasurementParameter { id, value, why };
+    vec![
+        parameter(
+            "nodes.measuredRestarts",
+            RESTARTS.to_string(),
+            "measured starts and restarts per JobSet; a replication chooses one of them for each of its restarts",
+        ),
+        parameter(
+            "nodes.timeBeforeExit",
+            BEFORE_EXIT.to_string(),
+            "time from the start to the measured restart: polls and back-offs of the start are over",
+        ),
+        parameter("nodes.limit", LIMIT.to_string(), "a JobSet that needs longer for a start or restart is refused"),
+    ]
+}
+
+/// A parameter of the measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasurementParameter {
+    /// Identifier of the parameter.
+    pub id: &'static str,
+    /// Value as text.
+    pub value: String,
+    /// Reason for the value.
+    pub why: &'static str,
+}
+
+/// The names of the Jobs with pods, each with its number of pods.
+fn job_names(scenario: &ScenarioSpec) -> Vec<(String, u32)> {
+    let jobset = &scenario.jobsets[0].jobset;
+    let of = jobset.spec.replicated_jobs.iter().flat_map(|rj| {
+        let pods = rj.template.pods();
+        (0..rj.replicas).map(move |index| (format!("{}-{}-{index}", jobset.name, rj.name), pods))
+    });
+    of.collect()
+}
+
+/// The scenario with this JobSet alone and without faults, in which every failure of a Job restarts the JobSet.
+fn scenario_of(scenario: &ScenarioSpec, jobset: usize) -> ScenarioSpec {
+    let mut bare = scenario.clone();
+    (bare.name, bare.description) = (String::new(), String::new());
+    bare.fault_processes.clear();
+    bare.process_entries.clear();
+    bare.faults.clear();
+    (bare.node_spares, bare.node_repair) = (None, None);
+    bare.jobsets = vec![scenario.jobsets[jobset].clone()];
+    let submitted = &mut bare.jobsets[0];
+    submitted.submit_at = Duration::ZERO;
+    let spec = &mut submitted.jobset.spec;
+    let restart_strategy = spec.strategy();
+    spec.failure_policy = Some(FailurePolicy { max_restarts: i32::MAX, restart_strategy, rules: Vec::new() });
+    spec.ttl_seconds_after_finished = None;
+    let is_in_place = restart_strategy == RestartStrategy::InPlaceRestart;
+    for rj in spec.replicated_jobs.iter_mut().filter(|_| !is_in_place) {
+        rj.template.backoff_limit = Some(0);
+        rj.template.pod_failure_policy = None;
+        rj.template.template.spec.restart_policy = RestartPolicy::Never;
+    }
+    submitted.jobset.object = None;
+    bare.stop = StopSpec { at: LIMIT, when: StopWhen::AllJobSetsFinished };
+    // The duration of steps and checkpoints has no influence on the readiness of pods.
+    bare.training = vec![TrainingJob {
+        jobset: 0,
+        work: Some(BEFORE_EXIT + LAST_WORK),
+        step: None,
+        step_sd_s: 0.0,
+        warm_up: None,
+        checkpoint_schedule: CheckpointSchedule::Always,
+        save_at_notice: false,
+        initialization: Distribution::ZERO,
+        compile: Distribution::ZERO,
+        rendezvous_timeout: None,
+        elastic: None,
+        communication: None,
+    }];
+    bare
+}
+
+/// Simulates one start, one restart after an exit, and the completion. The pod that exits differs between runs.
+fn run(
+    (bare, exit_code): (&ScenarioSpec, i32), jobs: &[(String, u32)], nth: u64, stops: StopMeasurement<'_>,
+) -> Result<MeasuredRestart, NotMeasured> {
+    if stops() {
+        return Err(NotMeasured::Stopped);
+    }
+    let mut scenario = bare.clone();
+    let failed_job = (nth as usize * jobs.len() / RESTARTS as usize).min(jobs.len().saturating_sub(1));
+    let (job, pods) = &jobs[failed_job];
+    scenario.faults.push(ScriptedFault {
+        at: FaultTime::AfterReady(BEFORE_EXIT),
+        action: FaultAction::ContainerExit { pod: format!("{job}-{}", pods - 1), exit_code },
+        random_cause: None,
+        entry: None,
+    });
+    let mut simulation = SimulationInput::new(&scenario).map_err(NotMeasured::CannotRun)?;
+    let mut sink = RestartSink::new(jobs, failed_job, stops);
+    let outcome = simulation.run(scenario.seed, FIRST - nth, &mut sink);
+    match outcome.end_reason {
+        EndReason::Stopped => Err(NotMeasured::Stopped),
+        _ => Ok(sink.seen),
+    }
+}
+
+/// Times of a measured run.
+#[derive(Clone, Debug, Default)]
+pub struct MeasuredRestart {
+    pub submitted: Option<SimTime>,
+    /// All pods are ready for the first time.
+    pub ready: Option<SimTime>,
+    pub exited: Option<SimTime>,
+    /// Position of the Job whose container exits.
+    pub failed_job: usize,
+    pub failed: Option<SimTime>,
+    pub counted: Option<SimTime>,
+    /// The manager notices an in-place restart.
+    pub noticed: Option<SimTime>,
+    pub ready_again: Option<SimTime>,
+    pub done: Option<SimTime>,
+    pub completed: Option<SimTime>,
+    pub jobs: Vec<MeasuredJob>,
+}
+
+/// Times of one Job of a measured run.
+#[derive(Clone, Debug, Default)]
+pub struct MeasuredJob {
+    pub first_start: Option<SimTime>,
+    pub last_start: Option<SimTime>,
+    /// Ends of its first and of its last pod before its condition Failed.
+    pub first_ended: Option<SimTime>,
+    pub ended_before_failure: Option<SimTime>,
+    /// End of its last pod of the first attempt.
+    pub ended: Option<SimTime>,
+    pub gone: Option<SimTime>,
+    /// Bindings of pods of the second attempt.
+    pub first_bound: Option<SimTime>,
+    pub last_bound: Option<SimTime>,
+}
+
+impl MeasuredJob {
+    pub fn delays_since(&self, counted: SimTime) -> Option<JobDelays> {
+        let first = self.first_bound?;
+        Some(JobDelays {
+            released: self.ended?.since(counted),
+            gone: self.gone?.since(counted),
+            first: first.since(counted),
+            rest: self.last_bound?.since(first),
+        })
+    }
+}
+
+/// Collects the times of a run.
+struct RestartSink<'a> {
+    seen: MeasuredRestart,
+    positions: BTreeMap<&'a str, usize>,
+    /// Position of each Job of the run.
+    of_job: BTreeMap<JobId, usize>,
+    of_pod: BTreeMap<PodId, usize>,
+    nodes: BTreeMap<PodId, NodeId>,
+    stops: StopMeasurement<'a>,
+}
+
+impl<'a> RestartSink<'a> {
+    fn new(jobs: &'a [(String, u32)], failed_job: usize, stops: StopMeasurement<'a>) -> RestartSink<'a> {
+        let positions = jobs.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at));
+        RestartSink {
+            seen: MeasuredRestart {
+                failed_job,
+                jobs: vec![MeasuredJob::default(); jobs.len()],
+                ..MeasuredRestart::default()
+            },
+            positions: positions.collect(),
+            of_job: BTreeMap::new(),
+            of_pod: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            stops,
+        }
+    }
+
+    /// A pod was bound.
+    fn bound(&mut self, now: SimTime, pod: PodId, node: NodeId) {
+        self.nodes.insert(pod, node);
+        let Some(at) = self.of_pod.get(&pod) else { return };
+        let job = &mut self.seen.jobs[*at];
+        let (first, last) = match self.seen.counted {
+            None => (&mut job.first_start, &mut job.last_start),
+            Some(_) => (&mut job.first_bound, &mut job.last_bound),
+        };
+        first.get_or_insert(now);
+        *last = Some(now);
+    }
+
+    /// A pod ended or was removed: its node is free.
+    fn ended(&mut self, now: SimTime, pod: PodId) {
+        if self.nodes.remove(&pod).is_none() || self.seen.ready_again.is_some() {
+            return;
+        }
+        let Some(at) = self.of_pod.get(&pod) else { return };
+        let job = &mut self.seen.jobs[*at];
+        if self.seen.failed.is_none() {
+            job.first_ended.get_or_insert(now);
+            job.ended_before_failure = Some(now);
+        }
+        job.ended = Some(now);
+    }
+}
+
+impl RecordSink for RestartSink<'_> {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        let now = record.at;
+        let seen = &mut self.seen;
+        match record.body {
+            Body::JobSetCreated { .. } => seen.submitted = Some(now),
+            Body::JobCreated { job, .. } => {
+                if let Some(at) = self.positions.get(names.job(job)) {
+                    self.of_job.insert(job, *at);
+                }
+            }
+            Body::PodCreated { pod, job, .. } => {
+                if let Some(at) = self.of_job.get(&job) {
+                    self.of_pod.insert(pod, *at);
+                }
+            }
+            Body::PodBound { pod, node, .. } => self.bound(now, pod, node),
+            Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => self.ended(now, pod),
+            Body::ContainerExited { .. } => drop(seen.exited.get_or_insert(now)),
+            Body::JobCondition { kind: JobConditionType::Failed, .. } => drop(seen.failed.get_or_insert(now)),
+            Body::RestartCounted { .. } => drop(seen.counted.get_or_insert(now)),
+            Body::PreviousAttempt { .. } => drop(seen.noticed.get_or_insert(now)),
+            Body::JobGone { job } => {
+                if let Some(at) = self.of_job.get(&job).filter(|_| seen.ready_again.is_none()) {
+                    seen.jobs[*at].gone = Some(now);
+                }
+            }
+            Body::TrainingStarted { .. } => {
+                let first_or_second = if seen.ready.is_none() { &mut seen.ready } else { &mut seen.ready_again };
+                first_or_second.get_or_insert(now);
+            }
+            Body::TrainingDone { .. } => seen.done = Some(now),
+            Body::JobSetCondition { kind: JobSetConditionType::Completed, status: true, .. } => {
+                seen.completed = Some(now);
+            }
+            _ => {}
+        }
+    }
+
+    fn events_until_stop_check(&self, _: u64) -> u64 {
+        256
+    }
+
+    fn should_stop(&mut self, _: u64) -> bool {
+        (self.stops)()
+    }
+}

@@ -1,0 +1,26 @@
+//! Level `nodes`: nodes, pod slots and Jobs have states, and Jobs, JobSets and nodes pass through them as at level
+//! `pods`. Outcomes, waits and overlapping faults are simulated, timers of the control plane are computed, and only the
+//! delays of whole restarts are measured (`profile`).
+//!
+//! Single requests, controllers and kubelets are not simulated. The decisions about Jobs and JobSets are those of
+//! `sim_policy`, faults and training those of `sim_reliability`.
+
+mod accounts;
+mod faults;
+mod health;
+mod jobs;
+mod measure;
+mod model;
+mod outcome;
+mod places;
+mod profile;
+mod refuse;
+mod run;
+mod trainer;
+
+pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parameters, profile_key};
+pub use model::NodesModel;
+pub use outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
+pub use profile::JobSetProfile;
+pub use refuse::why_not;
+pub use run::NodesSimulator;

@@ -1,0 +1,169 @@
+//! The parts of a scenario that do not change between replications: nodes, domains, pod templates and Jobs.
+
+use super::profile::JobSetProfile;
+use sim_api::spec::{JobSet, ReplicatedJob, ScenarioSpec, TrainingJob};
+use sim_base::random::StreamKey;
+use sim_base::{Duration, NodeId};
+use sim_policy::placement::TemplateFacts;
+use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use sim_reliability::faults::FaultModel;
+use sim_scheduler::SchedulerConfiguration;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A scenario prepared for replications at level `nodes`.
+pub struct NodesModel {
+    pub scenario: Arc<ScenarioSpec>,
+    pub faults: FaultModel,
+    pub cluster: ClusterBuilder,
+    /// The domains of each topology key of exclusive placement.
+    pub domains: Vec<TopologyDomains>,
+    /// One entry per replicatedJob of each JobSet.
+    pub templates: Vec<PodKind>,
+    pub jobsets: Vec<JobSetModel>,
+    /// The Jobs of all JobSets, in the order of the scenario.
+    pub jobs: Vec<JobModel>,
+    /// Job of each pod, in the order in which random faults number the pods.
+    pub job_of_pod: Vec<u32>,
+    /// Number of feasible nodes after which a search ends, if the scheduler draws among them.
+    pub nodes_to_find: u32,
+}
+
+/// The pods of a replicatedJob.
+pub struct PodKind {
+    pub facts: TemplateFacts,
+    /// Index of the topology key of exclusive placement.
+    pub exclusive: Option<u32>,
+    /// Number of accelerators that a pod holds.
+    pub accelerators: u32,
+    /// Time for which a pod tolerates a node that is not reachable; `None`: indefinitely.
+    pub toleration: Option<Duration>,
+    /// Number of pods of the template that fit on an empty node, at most.
+    pub pods_per_node: u64,
+}
+
+/// A JobSet.
+pub struct JobSetModel {
+    pub spec: JobSet,
+    pub submit_at: Duration,
+    /// Indices of its Jobs.
+    pub jobs: Range<usize>,
+    /// Its training job.
+    pub training: TrainingJob,
+    /// Key of its random numbers, as in the engine.
+    pub key: StreamKey,
+    pub profile: Arc<JobSetProfile>,
+}
+
+/// A Job of a JobSet.
+pub struct JobModel {
+    pub jobset: usize,
+    /// Position of the replicatedJob in the JobSet.
+    pub rj: u32,
+    pub index: u32,
+    /// Index in `templates`.
+    pub template: usize,
+    /// Numbers of its pods.
+    pub pods: Range<usize>,
+    /// Key of its random numbers.
+    pub key: StreamKey,
+}
+
+impl NodesModel {
+    /// Prepares a scenario that level `nodes` accepts; `profiles` has one entry per JobSet.
+    pub fn new(scenario: Arc<ScenarioSpec>, profiles: Vec<Arc<JobSetProfile>>) -> NodesModel {
+        let cluster = ClusterBuilder::build(&scenario.topology, &requested_resources(&scenario));
+        let configuration = SchedulerConfiguration::read(&scenario.scheduler);
+        let nodes_to_find = configuration.profile("").map_or(cluster.len(), |p| p.nodes_to_find(cluster.len()));
+        let mut model = NodesModel {
+            faults: FaultModel::new(&scenario),
+            domains: Vec::new(),
+            templates: Vec::new(),
+            jobsets: Vec::new(),
+            jobs: Vec::new(),
+            job_of_pod: Vec::new(),
+            nodes_to_find: nodes_to_find.max(1) as u32,
+            cluster,
+            scenario: Arc::clone(&scenario),
+        };
+        for ((at, submitted), profile) in scenario.jobsets.iter().enumerate().zip(profiles) {
+            let training = scenario.training.iter().find(|training| training.jobset == at);
+            let jobs = model.add_jobs(at, &submitted.jobset);
+            model.jobsets.push(JobSetModel {
+                spec: submitted.jobset.clone(),
+                submit_at: submitted.submit_at,
+                jobs,
+                training: training.cloned().expect("each JobSet has a training job"),
+                key: jobset_key(&submitted.jobset),
+                profile,
+            });
+        }
+        model
+    }
+
+    fn add_jobs(&mut self, jobset: usize, spec: &JobSet) -> Range<usize> {
+        let first = self.jobs.len();
+        for (rj, replicated) in (0..).zip(&spec.spec.replicated_jobs) {
+            self.add_template(spec, replicated);
+            for index in 0..replicated.replicas {
+                let pods = self.job_of_pod.len()..self.job_of_pod.len() + replicated.template.pods() as usize;
+                self.job_of_pod.resize(pods.end, self.jobs.len() as u32);
+                self.jobs.push(JobModel {
+                    jobset,
+                    rj,
+                    index,
+                    template: self.templates.len() - 1,
+                    pods,
+                    key: StreamKey::from_text(&job_name(spec, rj, index)),
+                });
+            }
+        }
+        first..self.jobs.len()
+    }
+
+    fn add_template(&mut self, spec: &JobSet, rj: &ReplicatedJob) {
+        let facts = TemplateFacts::build(&self.cluster, &rj.template.template, 0);
+        let exclusive = spec.webhook_key(rj).map(|key| {
+            let known = self.domains.iter().position(|domains| domains.key == key);
+            known.unwrap_or_else(|| {
+                self.domains.push(TopologyDomains::build(&self.cluster, key));
+                self.domains.len() - 1
+            }) as u32
+        });
+        let rooms = (0..self.cluster.len()).map(|node| {
+            let node = NodeId(node as u32);
+            if facts.allows(node) { facts.room(&self.cluster, node) } else { 0 }
+        });
+        self.templates.push(PodKind {
+            exclusive,
+            accelerators: facts.accelerators(&self.cluster),
+            toleration: sim_engine::unreachable_toleration(&facts.tolerations),
+            pods_per_node: rooms.max().unwrap_or(0),
+            facts,
+        });
+    }
+
+    pub fn template_of(&self, job: usize) -> &PodKind {
+        &self.templates[self.jobs[job].template]
+    }
+}
+
+/// Name of a Job (NAM-1).
+pub fn job_name(spec: &JobSet, rj: u32, index: u32) -> String {
+    let rj = spec.spec.replicated_jobs.get(rj as usize).map_or("", |rj| rj.name.as_str());
+    format!("{}-{rj}-{index}", spec.name)
+}
+
+/// Key of a JobSet's random numbers, as in the engine.
+fn jobset_key(spec: &JobSet) -> StreamKey {
+    StreamKey::from_text(&spec.name).part(0)
+}
+
+/// Names of the resources that pods request, with `pods` first.
+fn requested_resources(scenario: &ScenarioSpec) -> Vec<String> {
+    let specs = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
+    let names: BTreeSet<String> = specs.flat_map(|rj| rj.template.template.spec.requests().into_keys()).collect();
+    let others = names.into_iter().filter(|name| name != "pods");
+    std::iter::once("pods".to_owned()).chain(others).collect()
+}

@@ -1,0 +1,126 @@
+//! The restart profile of a JobSet: the delays of whole restarts, measured by simulations at level `pods` of the JobSet
+//! alone, without random faults.
+//!
+//! Only delays are measured. What a fault does, how long nodes are away and how long pods wait for them is simulated.
+
+use super::measure::MeasuredRestart;
+use sim_base::{Duration, SimTime};
+
+/// Delays of a JobSet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobSetProfile {
+    /// Delays of starts from the submission on.
+    pub starts: Vec<StartDelays>,
+    /// Delays of restarts.
+    pub restarts: Vec<RestartDelays>,
+    /// Delays of in-place restarts; empty with other strategies.
+    pub in_place: Vec<InPlaceDelays>,
+    /// Times from the completion of the work to the condition Completed.
+    pub endings: Vec<Duration>,
+}
+
+/// Delays of one start of a JobSet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StartDelays {
+    /// Per Job, from the submission until its first pod is bound, and from then until its last pod is bound.
+    pub placed: Vec<PlacementDelays>,
+    /// From the binding of the last pod until all pods are ready.
+    pub ready: Duration,
+}
+
+/// When the pods of a Job are bound.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementDelays {
+    /// From the beginning until the first pod is bound: the leader with exclusive placement.
+    pub first: Duration,
+    /// From the first pod to the last one.
+    pub rest: Duration,
+}
+
+/// Delays of one restart of a JobSet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestartDelays {
+    /// From the exit of a container until the phase of its pod is Failed.
+    pub noticed: Duration,
+    /// From then until all other pods of its Job have ended.
+    pub siblings_end: Duration,
+    /// From the end of the last pod of a failing Job to its condition Failed.
+    pub failed: Duration,
+    /// From the condition Failed until the restart is counted, or the JobSet fails.
+    pub counted: Duration,
+    /// Per Job, from the count.
+    pub jobs: Vec<JobDelays>,
+    /// From the binding of the last pod until all pods are ready.
+    pub ready: Duration,
+}
+
+/// Delays of a Job that is deleted and created again, from the count of the restart.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobDelays {
+    /// Until its nodes are free.
+    pub released: Duration,
+    /// Until the Job is gone.
+    pub gone: Duration,
+    /// Until the first pod of the new Job is bound.
+    pub first: Duration,
+    /// From the first pod to the last one.
+    pub rest: Duration,
+}
+
+/// Delays of an in-place restart, from the exit of a container.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct InPlaceDelays {
+    /// Until the manager notices the new attempt.
+    pub noticed: Duration,
+    /// Until all pods are ready again.
+    pub ready: Duration,
+}
+
+impl InPlaceDelays {
+    /// Reads the delays of a measured in-place restart.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<InPlaceDelays> {
+        let exited = run.exited?;
+        Some(InPlaceDelays { noticed: run.noticed?.since(exited), ready: run.ready_again?.since(exited) })
+    }
+}
+
+impl RestartDelays {
+    /// Until the last Job is gone.
+    pub fn all_gone(&self) -> Duration {
+        self.jobs.iter().map(|job| job.gone).max().unwrap_or(Duration::ZERO)
+    }
+
+    /// Reads the delays of a measured restart.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<RestartDelays> {
+        let (exited, counted, ready) = (run.exited?, run.counted?, run.ready_again?);
+        let noticed = run.jobs.get(run.failed_job)?.first_ended?;
+        let siblings = run.jobs.get(run.failed_job)?.ended_before_failure?.max(noticed);
+        let failed = run.failed?;
+        let jobs: Option<Vec<JobDelays>> = run.jobs.iter().map(|job| job.delays_since(counted)).collect();
+        let jobs = jobs?;
+        let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
+        Some(RestartDelays {
+            noticed: noticed.since(exited),
+            siblings_end: siblings.since(noticed),
+            failed: failed.since(siblings),
+            counted: counted.since(failed),
+            jobs,
+            ready: ready.since(bound),
+        })
+    }
+}
+
+impl StartDelays {
+    /// Reads the delays of the start of a measured run.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<StartDelays> {
+        let (submitted, ready) = (run.submitted?, run.ready?);
+        let placed = |first: Option<SimTime>, last: Option<SimTime>| {
+            let first = first?;
+            Some(PlacementDelays { first: first.since(submitted), rest: last?.since(first) })
+        };
+        let jobs: Option<Vec<PlacementDelays>> =
+            run.jobs.iter().map(|job| placed(job.first_start, job.last_start)).collect();
+        let bound = run.jobs.iter().filter_map(|job| job.last_start).max()?;
+        Some(StartDelays { placed: jobs?, ready: ready.since(bound) })
+    }
+}

@@ -1,0 +1,107 @@
+//! Features that level `nodes` does not simulate. Scenarios that use them are refused with the names of the features.
+
+use sim_api::spec::{
+    FaultsOn, RandomAction, RandomFaults, RestartPolicy, RestartStrategy, ScenarioSpec, StartupPolicyOrder, StopWhen,
+};
+use std::collections::BTreeSet;
+
+/// Returns all reasons why level `nodes` does not simulate a scenario; empty if it does.
+pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut refuse = |is: bool, why: &str| {
+        if is && !all.iter().any(|known| known == why) {
+            all.push(why.to_owned());
+        }
+    };
+    refuse(scenario.jobsets.is_empty(), "no JobSet");
+    refuse(
+        scenario.training.len() != scenario.jobsets.len(),
+        "a JobSet without a training job, because it has no goodput",
+    );
+    refuse(!scenario.faults.is_empty(), "scripted faults and requests (faults)");
+    refuse(!scenario.objects.is_empty(), "other objects in the cluster (objects)");
+    refuse(
+        scenario.containers.iter().any(|rule| rule.exits() || rule.pod_fails),
+        "rules for the run time of containers (containers)",
+    );
+    refuse(scenario.kueue.is_some(), "objects of Kueue");
+    refuse(scenario.stop.when == StopWhen::Settled, "stop.when Settled");
+    refuse(scenario.slice_formation.is_some(), "slices that are formed again (sliceFormation)");
+    let priorities: Vec<i32> = pod_specs(scenario).map(|pod| pod.priority).collect();
+    refuse(priorities.iter().any(|priority| Some(priority) != priorities.first()), "pods with different priorities");
+    for submitted in &scenario.jobsets {
+        let (jobset, spec) = (&submitted.jobset, &submitted.jobset.spec);
+        refuse(submitted.submit_at == sim_api::spec::BY_SCRIPT, "a JobSet that an action submits");
+        refuse(spec.startup_order == StartupPolicyOrder::InOrder, "startupPolicy InOrder");
+        refuse(spec.replicated_jobs.iter().any(|rj| !rj.depends_on.is_empty()), "dependsOn");
+        refuse(spec.suspend || jobset.kueue_queue().is_some(), "a suspended or queued JobSet");
+        refuse(spec.managed_by.is_some(), "managedBy");
+        let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
+        refuse(
+            is_in_place && scenario.fault_processes.iter().any(takes_nodes),
+            "InPlaceRestart with faults of nodes, because pods that wait for a lost pod may be lost as well",
+        );
+        refuse(is_in_place && exit_codes(scenario).len() > 1, "InPlaceRestart with different exit codes");
+        refuse(jobset.restarts_jobs(), "restarts of single Jobs (RestartJob)");
+        refuse(spec.volume_claim_templates > 0, "volumeClaimPolicies");
+        for rj in spec.replicated_jobs.iter().filter(|_| !is_in_place) {
+            refuse(jobset.selects_labelled_nodes(rj), "exclusive placement by node selectors");
+            let job = &rj.template;
+            refuse(job.backoff_limit_per_index.is_some(), "backoffLimitPerIndex");
+            refuse(job.active_deadline_seconds.is_some(), "activeDeadlineSeconds");
+            refuse(job.success_policy.is_some() || job.managed_by.is_some(), "successPolicy or managedBy of a Job");
+            refuse(
+                job.template.spec.restart_policy != RestartPolicy::Never && job.backoff_limit() > 1,
+                "containers that the kubelet restarts (restartPolicy OnFailure with a backoffLimit above 1)",
+            );
+        }
+    }
+    for pod in pod_specs(scenario) {
+        refuse(pod.node_name.is_some() || !pod.terms.is_empty(), "pods with nodeName or terms about other pods");
+        refuse(!pod.claims.is_empty() || !pod.resource_claims.is_empty(), "pods with volume or resource claims");
+        refuse(pod.scheduling_gates > 0, "pods with scheduling gates");
+    }
+    refuse_training(scenario, &mut refuse);
+    refuse_faults(scenario, &mut refuse);
+    all
+}
+
+fn takes_nodes(process: &RandomFaults) -> bool {
+    process.on != FaultsOn::Pod && !matches!(process.action, RandomAction::Hang { .. })
+}
+
+fn exit_codes(scenario: &ScenarioSpec) -> BTreeSet<i32> {
+    let codes = scenario.fault_processes.iter().filter_map(|process| match process.action {
+        RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
+        _ => None,
+    });
+    codes.collect()
+}
+
+fn pod_specs(scenario: &ScenarioSpec) -> impl Iterator<Item = &sim_api::spec::PodSpec> {
+    let jobs = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
+    jobs.map(|rj| &rj.template.template.spec)
+}
+
+fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
+    for training in &scenario.training {
+        refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
+        refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
+        refuse(training.communication.is_some(), "step times that depend on the placement (training.communication)");
+    }
+}
+
+fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
+    for process in &scenario.fault_processes {
+        let cause = &process.cause;
+        let ages = format!("faults {cause:?}: aging with use (ages)");
+        refuse(!process.is_calendar_based(), &ages);
+        let what = match process.action {
+            RandomAction::Slow(_) => "Slow",
+            RandomAction::Degrade { .. } => "Degrade",
+            RandomAction::Corrupt { .. } => "Corrupt",
+            _ => continue,
+        };
+        refuse(true, &format!("faults {cause:?} (does {what})"));
+    }
+}

@@ -1,0 +1,566 @@
+//! The simulation of one replication: an event loop over nodes, pods, Jobs and JobSets.
+
+use super::accounts::NodesAccounts;
+use super::health::NodeHealth;
+use super::model::NodesModel;
+use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
+use super::places::NodePlaces;
+use super::profile::RestartDelays;
+use super::trainer::{NodesTrainer, SegmentOver};
+use sim_api::spec::StopWhen;
+use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
+use sim_base::{Duration, JobId, NodeId, SimTime};
+use sim_engine::record::{EndReason, LedgerCategory};
+use sim_policy::job::backoff::BackoffRecord;
+use sim_policy::{ActionPlan, FinishedView, JobSetStatus};
+use sim_reliability::faults::SPARE;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// Simulates replications one after another, reusing memory.
+pub struct NodesSimulator<'m> {
+    model: &'m NodesModel,
+    draws: DrawSequence,
+}
+
+/// An event about something that may have changed since: `epoch` identifies valid ones.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NodesEvent {
+    Submitted {
+        jobset: usize,
+    },
+    /// The node monitor notices a silent machine.
+    NodeUnknown {
+        node: NodeId,
+        epoch: u32,
+    },
+    /// The taint that evicts pods is due.
+    TaintDue {
+        node: NodeId,
+        epoch: u32,
+    },
+    /// The node monitor removes the taints of a machine that returned.
+    TaintsRemoved {
+        node: NodeId,
+        epoch: u32,
+    },
+    /// Pod garbage collection removes the pods of a deleted Node.
+    OrphansRemoved {
+        node: NodeId,
+        epoch: u32,
+    },
+    /// A pod has tolerated the taint for long enough.
+    TolerationExpired {
+        pod: usize,
+        epoch: u32,
+    },
+    /// All pods of a failing Job on running machines have ended.
+    SiblingsEnded {
+        job: usize,
+        epoch: u32,
+    },
+    /// The Job gets the condition Failed.
+    JobFailed {
+        job: usize,
+        epoch: u32,
+    },
+    /// The JobSet manager handles failed Jobs.
+    Reconciled {
+        jobset: usize,
+    },
+    /// The pods of a deleted Job on running machines have ended.
+    JobReleased {
+        job: usize,
+        epoch: u32,
+    },
+    /// A deleted Job is gone, unless pods on lost machines remain.
+    JobGone {
+        job: usize,
+        epoch: u32,
+    },
+    /// The first pod of a new Job is scheduled.
+    JobPlaced {
+        job: usize,
+        epoch: u32,
+    },
+    /// A pod that replaces a failed one is scheduled.
+    PodPlaced {
+        pod: usize,
+        epoch: u32,
+    },
+    /// All pods of the JobSet are ready.
+    Ready {
+        jobset: usize,
+        epoch: u32,
+    },
+    WorkDone {
+        jobset: usize,
+        epoch: u32,
+    },
+    /// The manager notices that an in-place restart exceeds the limit.
+    LimitExceeded {
+        jobset: usize,
+    },
+    Completed {
+        jobset: usize,
+    },
+    HangDetected {
+        pod: usize,
+        epoch: u32,
+        exit_code: i32,
+    },
+}
+
+/// A pod slot of a Job.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct PodRow {
+    pub exists: bool,
+    /// `NodeId::NONE` while it waits for a node.
+    pub node: NodeId,
+    /// Its machine has failed, or its Node is gone: it ends when the machine or garbage collection ends it.
+    pub is_lost: bool,
+    /// It was bound while its machine did not reach the control plane, so that it has not started.
+    pub starts_late: bool,
+    pub is_deleting: bool,
+    pub bound_at: SimTime,
+    pub evicted_at: SimTime,
+    /// The fault because of which its processes hang.
+    pub hang: Option<(u32, SimTime)>,
+    pub epoch: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct JobRow {
+    pub exists: bool,
+    pub attempt: u32,
+    pub restarts: u32,
+    pub epoch: u32,
+    pub is_deleting: bool,
+    /// Reason and message, while the Job fails.
+    pub failure: Option<(Cow<'static, str>, String)>,
+    pub siblings_ended: bool,
+    pub finished: Option<FinishedView>,
+    /// Failed pods that count towards backoffLimit.
+    pub failed_pods: u32,
+    pub backoff: BackoffRecord,
+    /// Pods without a node.
+    pub unplaced: u32,
+    /// Pods on lost machines.
+    pub lost: u32,
+    /// Pods on lost machines that have a replacement.
+    pub replaced: u32,
+    /// Time at which its last pod is bound.
+    pub bound_at: SimTime,
+    /// The time after which the deleted Job is gone has passed.
+    pub gone_due: bool,
+    /// A new Job will be created.
+    pub is_awaited: bool,
+    /// Searches for nodes in this attempt.
+    pub searches: u32,
+    /// Since when some of its pods wait for nodes; orders the waiting Jobs.
+    pub waits_since: Option<u64>,
+}
+
+/// An interruption of a training job that is not over.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Interruption {
+    pub cause: u32,
+    pub fault_at: SimTime,
+    pub stopped: SimTime,
+}
+
+pub(super) struct JobSetRow<'m> {
+    pub status: JobSetStatus,
+    pub submitted: bool,
+    pub ended: Option<(SimTime, &'static str)>,
+    /// Identifies the valid event `Ready` or `WorkDone`.
+    pub epoch: u32,
+    /// Index of the current measured restart or start, and how many were chosen.
+    pub delays: usize,
+    pub chosen: u32,
+    pub has_started: bool,
+    /// In-place restarts.
+    pub attempts: u32,
+    pub counted: Vec<CountedRestart>,
+    pub trainer: NodesTrainer<'m>,
+    pub interruption: Option<Interruption>,
+    pub recoveries: Vec<Recovery>,
+}
+
+/// State of one replication.
+pub(super) struct Replication<'m, 'd> {
+    pub model: &'m NodesModel,
+    pub draws: &'d mut DrawSequence,
+    pub now: SimTime,
+    /// The fault that is the cause of what happens now.
+    pub cause: (u32, SimTime),
+    pub places: NodePlaces<'m>,
+    pub health: NodeHealth<'m>,
+    pub accounts: NodesAccounts<'m>,
+    pub pods: Vec<PodRow>,
+    /// Pods on each node.
+    pub on_node: Vec<Vec<usize>>,
+    /// Pods on each node that terminate and have a replacement, each by its Job and whether it is a leader.
+    pub replaced_on: Vec<Vec<(usize, bool)>>,
+    pub jobs: Vec<JobRow>,
+    pub jobsets: Vec<JobSetRow<'m>>,
+    pub plan: ActionPlan,
+    pub waits: u64,
+    /// Nodes may have become free for pods that wait.
+    pub has_free_nodes: bool,
+    queue: BinaryHeap<Reverse<(SimTime, u64, NodesEvent)>>,
+    sequence: u64,
+}
+
+impl<'m> NodesSimulator<'m> {
+    /// Creates a simulator of a prepared scenario.
+    pub fn new(model: &'m NodesModel) -> NodesSimulator<'m> {
+        NodesSimulator { model, draws: DrawSequence::new(0, 0) }
+    }
+
+    /// Runs the replication with this seed and number. Returns `None` if `stops` returns true; it is called before each
+    /// fault with the number of faults so far.
+    pub fn run_until(
+        &mut self, seed: u64, numbers: MixtureDistribution, stops: &dyn Fn(u64) -> bool,
+    ) -> Option<NodesOutcome> {
+        self.draws.reset_to(seed, numbers);
+        let model = self.model;
+        let (faults, repairs_later) = model.faults.draw(&mut self.draws);
+        let faults = model.faults.expand_cells(&faults);
+        let mut run = Replication::new(model, &mut self.draws);
+        let limit = SimTime::ZERO + model.scenario.stop.at;
+        for (nth, fault) in (0..).zip(&faults) {
+            let at = SimTime::ZERO + fault.at;
+            if stops(nth) {
+                return None;
+            }
+            if at > limit {
+                break;
+            }
+            if !run.advance(at) {
+                return Some(run.close(repairs_later));
+            }
+            run.now = at;
+            run.cause = (fault.cause, at);
+            run.apply_fault(fault);
+        }
+        run.advance(limit);
+        Some(run.close(repairs_later))
+    }
+}
+
+impl<'m, 'd> Replication<'m, 'd> {
+    fn new(model: &'m NodesModel, draws: &'d mut DrawSequence) -> Replication<'m, 'd> {
+        let pod = PodRow {
+            exists: false,
+            node: NodeId::NONE,
+            is_lost: false,
+            starts_late: false,
+            is_deleting: false,
+            bound_at: SimTime::ZERO,
+            evicted_at: SimTime::NEVER,
+            hang: None,
+            epoch: 0,
+        };
+        let job = JobRow {
+            exists: false,
+            attempt: 0,
+            restarts: 0,
+            epoch: 0,
+            is_deleting: false,
+            failure: None,
+            siblings_ended: false,
+            finished: None,
+            failed_pods: 0,
+            backoff: BackoffRecord::default(),
+            unplaced: 0,
+            lost: 0,
+            replaced: 0,
+            bound_at: SimTime::ZERO,
+            gone_due: false,
+            is_awaited: false,
+            searches: 0,
+            waits_since: None,
+        };
+        let mut run = Replication {
+            health: NodeHealth::new(model, draws),
+            draws,
+            now: SimTime::ZERO,
+            cause: (SPARE, SimTime::ZERO),
+            places: NodePlaces::new(model),
+            accounts: NodesAccounts::new(model),
+            pods: vec![pod; model.job_of_pod.len()],
+            on_node: vec![Vec::new(); model.cluster.len()],
+            replaced_on: vec![Vec::new(); model.cluster.len()],
+            jobs: vec![job; model.jobs.len()],
+            jobsets: Vec::new(),
+            plan: ActionPlan::default(),
+            waits: 0,
+            has_free_nodes: false,
+            queue: BinaryHeap::new(),
+            sequence: 0,
+            model,
+        };
+        for (at, jobset) in model.jobsets.iter().enumerate() {
+            run.jobsets.push(JobSetRow {
+                status: JobSetStatus::default(),
+                submitted: false,
+                ended: None,
+                epoch: 0,
+                delays: 0,
+                chosen: 0,
+                has_started: false,
+                attempts: 0,
+                counted: Vec::new(),
+                trainer: NodesTrainer::new(&jobset.training, jobset.key),
+                interruption: None,
+                recoveries: Vec::new(),
+            });
+            run.schedule(SimTime::ZERO + jobset.submit_at, NodesEvent::Submitted { jobset: at });
+        }
+        run
+    }
+
+    pub fn schedule(&mut self, at: SimTime, event: NodesEvent) {
+        self.sequence += 1;
+        self.queue.push(Reverse((at, self.sequence, event)));
+    }
+
+    pub fn schedule_after(&mut self, delay: Duration, event: NodesEvent) {
+        self.schedule(self.now + delay, event);
+    }
+
+    /// Handles all events before `until`. Returns false if the run has ended.
+    fn advance(&mut self, until: SimTime) -> bool {
+        loop {
+            if self.is_over() {
+                return false;
+            }
+            let next = self.queue.peek().copied().filter(|Reverse((at, ..))| *at < until);
+            // The scheduler acts after everything that happens at an instant: a node that returns may be cordoned at once.
+            let then = next.map_or(until, |Reverse((at, ..))| at);
+            if then > self.now && std::mem::take(&mut self.has_free_nodes) {
+                self.place_waiting();
+                continue;
+            }
+            let Some(Reverse((at, _, event))) = next else { return true };
+            self.queue.pop();
+            self.now = at;
+            self.handle(event);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.model.scenario.stop.when != StopWhen::Time && self.jobsets.iter().all(|jobset| jobset.ended.is_some())
+    }
+
+    fn handle(&mut self, event: NodesEvent) {
+        match event {
+            NodesEvent::Submitted { jobset } => self.submit(jobset),
+            NodesEvent::NodeUnknown { node, epoch } if self.is_node_epoch(node, epoch) => self.node_unknown(node),
+            NodesEvent::TaintDue { node, epoch } if self.is_node_epoch(node, epoch) => self.taint_due(node),
+            NodesEvent::TaintsRemoved { node, epoch } if self.is_node_epoch(node, epoch) => self.taints_removed(node),
+            NodesEvent::OrphansRemoved { node, epoch } if self.is_node_epoch(node, epoch) => self.remove_orphans(node),
+            NodesEvent::TolerationExpired { pod, epoch } if self.pods[pod].epoch == epoch => self.evict(pod),
+            NodesEvent::SiblingsEnded { job, epoch } if self.jobs[job].epoch == epoch => self.siblings_ended(job),
+            NodesEvent::JobFailed { job, epoch } if self.jobs[job].epoch == epoch => self.job_failed(job),
+            NodesEvent::Reconciled { jobset } => self.reconcile(jobset),
+            NodesEvent::JobReleased { job, epoch } if self.jobs[job].epoch == epoch => self.release_job(job),
+            NodesEvent::JobGone { job, epoch } if self.jobs[job].epoch == epoch => self.job_gone_due(job),
+            NodesEvent::JobPlaced { job, epoch } if self.jobs[job].epoch == epoch => self.create_job(job),
+            NodesEvent::PodPlaced { pod, epoch } if self.jobs[self.model.job_of_pod[pod] as usize].epoch == epoch => {
+                self.create_pod(pod)
+            }
+            NodesEvent::Ready { jobset, epoch } if self.jobsets[jobset].epoch == epoch => self.start_training(jobset),
+            NodesEvent::WorkDone { jobset, epoch } if self.jobsets[jobset].epoch == epoch => self.work_done(jobset),
+            NodesEvent::LimitExceeded { jobset } => self.fail_jobset(jobset),
+            NodesEvent::Completed { jobset } => self.complete(jobset),
+            NodesEvent::HangDetected { pod, epoch, exit_code } if self.pods[pod].epoch == epoch => {
+                self.hang_detected(pod, exit_code)
+            }
+            // What the event is about has changed since.
+            _ => {}
+        }
+    }
+
+    fn is_node_epoch(&self, node: NodeId, epoch: u32) -> bool {
+        self.health.rows[node.ix()].epoch == epoch
+    }
+
+    /// The JobSet is stored: a measured start determines when its pods are bound.
+    fn submit(&mut self, jobset: usize) {
+        let profile = std::sync::Arc::clone(&self.model.jobsets[jobset].profile);
+        let chosen = self.choose_delays(jobset, profile.starts.len());
+        let row = &mut self.jobsets[jobset];
+        row.submitted = true;
+        row.delays = chosen;
+        row.trainer.job.ledger.record_submission(self.now);
+        let start = &profile.starts[chosen];
+        for (job, delays) in self.model.jobsets[jobset].jobs.clone().zip(&start.placed) {
+            self.jobs[job].is_awaited = true;
+            let epoch = self.jobs[job].epoch;
+            self.schedule_after(delays.first, NodesEvent::JobPlaced { job, epoch });
+        }
+    }
+
+    /// Chooses one of `of` measured restarts or starts.
+    pub fn choose_delays(&mut self, jobset: usize, of: usize) -> usize {
+        let row = &mut self.jobsets[jobset];
+        let draw = UniformDraw {
+            purpose: StreamPurpose::MeasuredDelay,
+            entity: self.model.jobsets[jobset].key,
+            occurrence: row.chosen,
+            substream: 0,
+        };
+        row.chosen += 1;
+        self.draws.below(draw, of.max(1) as u32) as usize
+    }
+
+    /// Delays of the current restart of a JobSet; before the first one, those of any measured restart.
+    pub fn restart_delays(&self, jobset: usize) -> &'m RestartDelays {
+        let all = &self.model.jobsets[jobset].profile.restarts;
+        &all[self.jobsets[jobset].delays % all.len()]
+    }
+
+    /// Delay from the binding of the last pod until all pods are ready.
+    pub fn ready_delay(&self, jobset: usize) -> Duration {
+        let profile = &self.model.jobsets[jobset].profile;
+        match self.jobsets[jobset].has_started {
+            true => self.restart_delays(jobset).ready,
+            false => profile.starts[self.jobsets[jobset].delays % profile.starts.len()].ready,
+        }
+    }
+
+    pub fn jobs_of(&self, jobset: usize) -> Range<usize> {
+        self.model.jobsets[jobset].jobs.clone()
+    }
+
+    /// All pods are ready.
+    fn start_training(&mut self, jobset: usize) {
+        if !self.is_complete(jobset) {
+            return;
+        }
+        for job in self.jobs_of(jobset) {
+            self.accounts.set_category(self.now, job, LedgerCategory::Productive);
+        }
+        let held = self.accounts.held_by(jobset);
+        let nodes: Vec<(NodeId, JobId)> = (self.jobs_of(jobset))
+            .flat_map(|job| self.model.jobs[job].pods.clone().map(move |pod| (pod, JobId(job as u32))))
+            .map(|(pod, job)| (self.pods[pod].node, job))
+            .collect();
+        let row = &mut self.jobsets[jobset];
+        row.has_started = true;
+        row.trainer.job.ledger.set_holds_all(self.now, true);
+        let undone = row.trainer.begin(self.now, held, nodes.into_iter(), self.draws);
+        if let Some(ended) = row.interruption.take() {
+            row.recoveries.push(Recovery::new(&ended, self.now, true));
+        }
+        for (held, ns) in undone {
+            self.accounts.mark_lost(self.now, jobset, held, ns);
+        }
+        self.schedule_end_of_work(jobset);
+    }
+
+    /// Schedules the completion of the work, or removes it.
+    pub fn schedule_end_of_work(&mut self, jobset: usize) {
+        let row = &mut self.jobsets[jobset];
+        row.epoch += 1;
+        let epoch = row.epoch;
+        if let Some(at) = row.trainer.ends_at() {
+            self.schedule(at, NodesEvent::WorkDone { jobset, epoch });
+        }
+    }
+
+    pub fn book(&mut self, jobset: usize, over: Option<SegmentOver>) {
+        let Some(over) = over else { return };
+        self.accounts.book(self.now, jobset, over.held, &over.booked);
+        for (held, ns) in over.undone {
+            self.accounts.mark_lost(self.now, jobset, held, ns);
+        }
+    }
+
+    /// Some pod of the JobSet is no longer ready.
+    pub fn interrupt(&mut self, jobset: usize) {
+        let row = &mut self.jobsets[jobset];
+        row.epoch += 1;
+        if !row.trainer.is_running() {
+            return;
+        }
+        let (cause, fault_at) = self.cause;
+        row.interruption.get_or_insert(Interruption { cause, fault_at, stopped: self.now });
+        let over = row.trainer.interrupt(self.now);
+        row.trainer.job.ledger.set_holds_all(self.now, false);
+        self.book(jobset, over);
+        for job in self.jobs_of(jobset) {
+            self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
+        }
+    }
+
+    fn work_done(&mut self, jobset: usize) {
+        let over = self.jobsets[jobset].trainer.finish(self.now);
+        self.book(jobset, over);
+        for job in self.jobs_of(jobset) {
+            self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
+        }
+        let profile = &self.model.jobsets[jobset].profile;
+        let ending = profile.endings[self.jobsets[jobset].delays % profile.endings.len()];
+        self.schedule_after(ending, NodesEvent::Completed { jobset });
+    }
+
+    fn complete(&mut self, jobset: usize) {
+        self.end_jobset(jobset, "Completed");
+        for job in self.jobs_of(jobset) {
+            self.release_job(job);
+        }
+    }
+
+    /// The JobSet gets a terminal condition.
+    pub fn end_jobset(&mut self, jobset: usize, state: &'static str) {
+        let row = &mut self.jobsets[jobset];
+        row.ended = Some((self.now, state));
+        row.epoch += 1;
+        row.trainer.job.ledger.record_end(self.now);
+        if let Some(open) = row.interruption.take() {
+            row.recoveries.push(Recovery::new(&open, self.now, false));
+        }
+    }
+
+    fn close(mut self, repairs_later: bool) -> NodesOutcome {
+        let limit = SimTime::ZERO + self.model.scenario.stop.at;
+        let is_over = self.is_over();
+        let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
+        let end = if is_over { ends.max().unwrap_or(limit) } else { limit };
+        self.now = end;
+        let may_continue = repairs_later
+            || self.model.scenario.stop.when == StopWhen::Time
+            || self.queue.iter().any(|Reverse((at, ..))| *at >= limit)
+            || self.jobsets.iter().any(|jobset| jobset.trainer.is_running());
+        let end_reason = match (is_over, may_continue) {
+            (true, _) => EndReason::AllJobSetsFinished,
+            (false, true) => EndReason::TimeLimit,
+            (false, false) => EndReason::Stuck,
+        };
+        let mut results = Vec::new();
+        for jobset in 0..self.jobsets.len() {
+            let (training, over) = self.jobsets[jobset].trainer.close(end, jobset);
+            self.book(jobset, over);
+            let row = &mut self.jobsets[jobset];
+            if let Some(open) = row.interruption.take() {
+                row.recoveries.push(Recovery::new(&open, end, false));
+            }
+            results.push(JobSetResult {
+                terminal_state: row.ended.map_or("", |(_, state)| state),
+                restarts: row.status.restarts,
+                restarts_count_towards_max: row.status.restarts_count_towards_max,
+                budget_used: row.status.budget_used().max(0) as u32 + row.attempts,
+                counted: std::mem::take(&mut row.counted),
+                job_restarts: row.status.replicated_jobs.iter().flat_map(|rj| &rj.job_restarts).sum(),
+                training,
+                recoveries: std::mem::take(&mut row.recoveries),
+            });
+        }
+        NodesOutcome { end, end_reason, jobsets: results, ledger: self.accounts.close(end) }
+    }
+}

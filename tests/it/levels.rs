@@ -1,0 +1,419 @@
+//! Level `nodes` against level `pods`: the same faults give the same restarts and goodput wherever no random choice is
+//! involved, and the same means otherwise.
+
+mod commands;
+mod generate;
+
+use crate::support;
+use generate::drawn_scenario;
+use sim_analysis::experiment::{
+    CheckedLevels, ExperimentSubject, NodesExperiment, NotAtNodes, ReplicationLimits, StopFlag, check_levels,
+    level_differences,
+};
+use sim_api::spec::{ElasticTraining, RegrowPolicy, ScenarioSpec};
+use sim_base::Duration;
+use sim_base::random::MixtureDistribution;
+
+const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
+    resources: {limits: {a.com/chip: 1}}}]}}";
+/// Pod failure policy that fails the Job with the reason PodFailurePolicy when a pod is evicted.
+const FAIL_ON_DISRUPTION: &str = "podFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: DisruptionTarget, status: \
+    \"True\"}]}]}, ";
+const IGNORES: &str = ", rules: [{name: maintenance, action: RestartJobSetAndIgnoreMaxRestarts, onJobFailureReasons: \
+    [PodFailurePolicy]}]";
+const IN_PLACE: &str = "backoffLimit: 2147483647, podReplacementPolicy: Failed, template: {spec: \
+    {terminationGracePeriodSeconds: 0, containers: [{name: agent, image: \
+    registry.example.com/jobset-in-place-restart-agent:v0.13.0, restartPolicy: Never, restartPolicyRules: [{action: \
+    Restart, exitCodes: {operator: NotIn, values: [0]}}], env: [{name: JOBSET_NAME, valueFrom: {fieldRef: {fieldPath: \
+    \"metadata.annotations['jobset.sigs.k8s.io/jobset-name']\"}}}, {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: \
+    metadata.name}}}, {name: WORKER_COMMAND, value: python3 train.py}], resources: {limits: {a.com/chip: 1}}}]}}";
+
+const HOST: &str =
+    "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+const REPAIR: &str = "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}}\n";
+const EXIT: &str = "- {cause: software, on: Pod, mtbf: 20d, exitCode: 1}\n";
+const DRAIN: &str = "- {cause: maintenance, mtbf: 20d, does: Drain, backAfter: 2h}\n";
+const SLICE: &str = "- {cause: slice, on: {label: example.com/slice}, mtbf: 10d, backAfter: {logNormal: {median: 8h, \
+    sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+
+struct Case<'a> {
+    strategy: &'static str,
+    jobs: (u32, u32),
+    pools: String,
+    faults: String,
+    job: String,
+    /// Restart limit and rules of the failure policy, as YAML.
+    limit: String,
+    annotations: &'static str,
+    rest: &'a str,
+}
+
+fn pool(nodes: &str, labels: &str) -> String {
+    format!(
+        "  - {{name: \"n{}-{{pool:02}}-{{node:03}}\", {nodes}, accelerator: a.com/chip, pricePerNodeHour: 3.6, allocatable: \
+         {{cpu: 8, a.com/chip: 1}}, features: [RestartAllContainersOnContainerExits], labels: {{{labels}}}}}\n",
+        labels.len()
+    )
+}
+
+impl<'a> Case<'a> {
+    fn new(strategy: &'static str, jobs: (u32, u32), nodes: u32, faults: &[&str]) -> Case<'a> {
+        Case {
+            strategy,
+            jobs,
+            pools: pool(&format!("nodesPerIsland: {nodes}"), ""),
+            faults: faults.concat(),
+            job: NEVER.to_owned(),
+            limit: "maxRestarts: 100000".to_owned(),
+            annotations: "",
+            rest: "",
+        }
+    }
+
+    fn scenario(&self) -> ScenarioSpec {
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: levels}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
+             [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 15m, blocking: 600ms, commitDelay: 1m, \
+             restore: 3m}}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
+            self.pools, self.faults, self.rest
+        );
+        let (jobs, pods) = self.jobs;
+        let jobset = format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train{}}}\nspec:\n  failurePolicy: {{{}, \
+             restartStrategy: {}}}\n  replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template: {{spec: \
+             {{parallelism: {pods}, completions: {pods}, {}}}}}\n",
+            self.annotations, self.limit, self.strategy, self.job
+        );
+        support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+fn experiment(scenario: &ScenarioSpec) -> NodesExperiment {
+    NodesExperiment::new(scenario).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn checked(scenario: &ScenarioSpec, seed: u64, replications: u64) -> Vec<CheckedLevels> {
+    let limits = ReplicationLimits::unlimited();
+    let all = check_levels(&experiment(scenario), (seed, replications), (2, &limits), &|_| {});
+    all.expect("the run succeeds")
+}
+
+/// Largest accepted difference of goodput in a replication without a random choice: 0.05 points. Delays of a restart
+/// differ by seconds, and each can move the last checkpoint before a failure.
+const GOODPUT_TOLERANCE: f64 = 0.000_5;
+
+/// Asserts that both levels have the same restarts and ends in every replication, and nearly the same goodput.
+fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
+    let all = checked(scenario, 7, replications);
+    assert_eq!(all.len() as u64, replications);
+    let mut restarts = 0;
+    for one in &all {
+        let (pods, nodes) = (&one.pods.jobsets[0], &one.nodes.jobsets[0]);
+        restarts += pods.all_restarts + pods.each.len() as u32;
+        let key = |jobset: &sim_analysis::experiment::ReplicatedJobSet| {
+            let counted = (jobset.restarts, jobset.restarts_count_towards_max, jobset.restart_budget_used);
+            (counted, jobset.terminal_state)
+        };
+        let at = format!("{name}, replication {}", one.pods.replication);
+        assert_eq!(key(pods), key(nodes), "{at}: goodput {:?}", one.goodput());
+        let [pods, nodes] = one.goodput();
+        assert!((pods - nodes).abs() <= 4.0 * GOODPUT_TOLERANCE, "{at}: goodput {pods} and {nodes}");
+    }
+    assert!(restarts > 5 * replications as u32, "{name}: fewer than 5 restarts per replication");
+    let close = |one: &&CheckedLevels| (one.goodput()[0] - one.goodput()[1]).abs() <= GOODPUT_TOLERANCE;
+    let close = all.iter().filter(close).count();
+    assert!(close * 10 >= all.len() * 9, "{name}: goodput differs in {} of {}", all.len() - close, all.len());
+}
+
+/// Asserts that restarts and goodput have the same means at both levels, within four standard errors or a little more
+/// than nothing.
+fn assert_same_means(name: &str, scenario: &ScenarioSpec, replications: u64) {
+    for of in level_differences(&checked(scenario, 7, replications)) {
+        let [low, high] = of.difference.ci95;
+        let allowed = (high - low) + of.tolerance;
+        assert!(of.difference.mean.abs() <= allowed, "{name}: {of:?}");
+    }
+}
+
+#[test]
+fn host_failures_with_free_hosts_restart_equally_at_both_levels() {
+    assert_equal("Recreate", &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(), 12);
+    let case = Case::new("BlockingRecreate", (4, 2), 12, &[HOST]);
+    assert_equal("BlockingRecreate", &case.scenario(), 12);
+}
+
+#[test]
+fn waits_for_repair_are_equal_at_both_levels() {
+    assert_equal("repair", &Case::new("Recreate", (1, 8), 8, &[REPAIR, EXIT]).scenario(), 12);
+}
+
+#[test]
+fn spare_nodes_take_over_at_both_levels() {
+    let case = Case {
+        pools: pool("nodesPerIsland: 2", "example.com/role: spare") + &pool("nodesPerIsland: 8", ""),
+        rest: "nodeSpares: {label: example.com/role=spare, takeOver: 5m}",
+        ..Case::new("Recreate", (1, 8), 0, &[HOST, EXIT])
+    };
+    assert_equal("spares", &case.scenario(), 12);
+}
+
+/// A node that is partitioned for about as long as the toleration.
+#[test]
+fn partitioned_nodes_keep_or_lose_their_pods_at_both_levels() {
+    let partition = "- {cause: network, mtbf: 10d, does: Partition, backAfter: 5m}\n";
+    let case = Case {
+        pools: pool("nodesPerIsland: 1", "example.com/role: spare") + &pool("nodesPerIsland: 2", ""),
+        rest: "nodeSpares: {label: example.com/role=spare, takeOver: 1m}",
+        ..Case::new("BlockingRecreate", (1, 2), 0, &[partition, EXIT])
+    };
+    for one in checked(&case.scenario(), 7, 20) {
+        let [pods, nodes] = one.goodput();
+        assert!((pods - nodes).abs() < 0.02, "goodput {pods} and {nodes}");
+    }
+}
+
+/// Crashed nodes return after 30 s, long before a node that stays away would have failed the JobSet.
+#[test]
+fn quick_returns_use_up_the_restart_limit_at_both_levels() {
+    let reboot = "- {cause: reboot, mtbf: 20000s, backAfter: 30s}\n";
+    let case = Case { limit: "maxRestarts: 3".to_owned(), ..Case::new("BlockingRecreate", (1, 2), 2, &[reboot]) };
+    for one in checked(&case.scenario(), 7, 10) {
+        let states = [&one.pods, &one.nodes].map(|r| r.jobsets[0].terminal_state);
+        assert_eq!(states, ["Failed", "Failed"]);
+    }
+}
+
+/// Scenarios that differ only in what no delay depends on share their measurements.
+#[test]
+fn measurements_are_shared_between_rates_limits_and_similar_sizes() {
+    let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
+    let key = |case: &Case| sim_surrogate::nodes::profile_key(&case.scenario(), 0);
+    let faster = Case { faults: HOST.replace("10d", "1d") + EXIT, limit: "maxRestarts: 3".to_owned(), ..base };
+    let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
+    assert_eq!(key(&base), key(&faster));
+    assert_eq!(key(&base), key(&Case::new("BlockingRecreate", (4, 2), 13, &[HOST, EXIT])));
+    for other in [
+        Case::new("Recreate", (4, 2), 12, &[HOST, EXIT]),
+        Case::new("BlockingRecreate", (2, 4), 12, &[HOST, EXIT]),
+        Case::new("BlockingRecreate", (4, 2), 24, &[HOST, EXIT]),
+    ] {
+        assert_ne!(key(&base), key(&other));
+    }
+}
+
+#[test]
+fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
+    let case = Case {
+        pools: pool("count: 6, nodesPerIsland: 4", "example.com/slice: \"s-{pool}\""),
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        ..Case::new("BlockingRecreate", (4, 4), 0, &[SLICE, EXIT])
+    };
+    assert_equal("slices", &case.scenario(), 8);
+}
+
+/// Returns a scenario in which slices fail faster than spares are replaced: slices wait for the same spare, and a
+/// restart waits for the replacement after a second fault.
+fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
+    const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
+    let along = |fault: &str| fault.replace("}\n", ALONG);
+    let host =
+        "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+    let slices = |n: u32, name: &str, more: &str| {
+        let labels = format!("example.com/slice: \"{name}-{{pool}}\"{more}");
+        let pool = pool(&format!("count: {n}, nodesPerIsland: 4"), &labels);
+        pool.replace("name: \"n", &format!("name: \"{name}"))
+    };
+    let case = Case {
+        pools: slices(4, "s", "") + &slices(2, "z", ", example.com/role: spare"),
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        rest: &format!(
+            "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}\n\
+             seed: {seed}"
+        ),
+        ..Case::new("BlockingRecreate", (4, 4), 0, &[&along(host), &along(DRAIN), EXIT])
+    };
+    case.scenario()
+}
+
+#[test]
+fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
+    let replications = support::cases(4, 24);
+    for take_over in ["5m", "20m"].into_iter().take(support::cases(1, 2) as usize) {
+        let all = checked(&slices_with_spares(take_over, 1), 7, replications);
+        let equal = all.iter().filter(|one| one.is_equal()).count() as u64;
+        assert!(equal * 4 >= replications * 3, "{take_over}: only {equal} of {replications} replications are equal");
+        for one in &all {
+            let [pods, nodes] = one.goodput();
+            let replication = one.pods.replication;
+            assert!((pods - nodes).abs() < 0.01, "{take_over}, {replication}: goodput {pods} and {nodes}");
+        }
+    }
+}
+
+/// Racks of which a few trays are lost: a leader may choose such a rack, and the draw of nodes matters.
+#[test]
+fn racks_with_a_missing_tray_are_chosen_as_often_at_both_levels() {
+    let annotations = ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}";
+    let tray =
+        "- {cause: tray, mtbf: 30d, backAfter: {logNormal: {median: 4h, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+    let racks = |racks: u32, trays: u32| Case {
+        pools: pool(&format!("count: {racks}, nodesPerIsland: {trays}"), "example.com/slice: \"s-{pool}\""),
+        annotations,
+        ..Case::new("Recreate", (4, 4), 0, &[tray, EXIT])
+    };
+    let drawn = |case: Case| {
+        let mut scenario = case.scenario();
+        scenario.control_plane.ties = sim_api::spec::SchedulerTies::Draw;
+        scenario
+    };
+    let replications = support::cases(10, 80);
+    assert_same_means("a spare rack", &drawn(racks(5, 4)), replications);
+    assert_same_means("a spare tray per rack", &drawn(racks(4, 5)), replications);
+    assert_equal("no spare", &drawn(racks(4, 4)), support::cases(4, 12));
+}
+
+/// Several JobSets and replicatedJobs compete for nodes.
+#[test]
+fn several_jobsets_wait_for_the_same_nodes_at_both_levels() {
+    let mut scenario = Case::new("Recreate", (2, 3), 13, &[HOST, EXIT]).scenario();
+    let mut other = scenario.jobsets[0].clone();
+    other.jobset.name = "other".to_owned();
+    scenario.jobsets.push(other);
+    let mut training = scenario.training[0].clone();
+    training.jobset = 1;
+    scenario.training.push(training);
+    assert_same_means("two JobSets", &scenario, support::cases(6, 40));
+}
+
+/// Random scenarios without a random choice among nodes: outages from seconds to days, policies, spares, exits.
+#[test]
+fn random_scenarios_have_the_same_restarts_and_goodput() {
+    let seeds = match support::number("LEVELS_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => {
+            support::number("LEVELS_FROM").unwrap_or(0)
+                ..support::number("LEVELS_SEEDS").unwrap_or(support::cases(24, 200))
+        }
+    };
+    let (mut all, mut equal, mut close, mut supported) = (0, 0, 0, 0);
+    let mut differing = Vec::new();
+    for seed in seeds.clone() {
+        let drawn = drawn_scenario(seed);
+        let scenario = support::parse(&drawn.scenario, &drawn.jobset).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        if NodesExperiment::new(&scenario).is_err() {
+            continue;
+        }
+        supported += 1;
+        for one in checked(&scenario, scenario.seed, 3) {
+            let [pods, nodes] = one.goodput();
+            let is_close = (pods - nodes).abs() <= GOODPUT_TOLERANCE;
+            all += 1;
+            equal += u32::from(one.is_equal());
+            close += u32::from(one.is_equal() && is_close);
+            if !one.is_equal() || !is_close {
+                differing.push(format!("seed {seed}, replication {}: {pods} and {nodes}", one.pods.replication));
+            }
+        }
+    }
+    // Which pods share a Job with a lost node depends on the order in which they are bound, which is random.
+    let differing = differing.join("\n");
+    assert!(supported * 100 >= (seeds.end - seeds.start) * 95, "only {supported} scenarios are accepted");
+    assert!(equal * 100 >= all * 97, "{equal} of {all} are equal:\n{differing}");
+    assert!(close * 100 >= all * 90, "{close} of {all} are close:\n{differing}");
+}
+
+#[test]
+fn containers_that_exit_restart_in_place_at_both_levels() {
+    let case = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[EXIT]) };
+    assert_equal("in place", &case.scenario(), 12);
+}
+
+#[test]
+fn maintenance_that_a_rule_ignores_is_not_counted_at_either_level() {
+    let case = |limit: String| Case {
+        job: format!("{FAIL_ON_DISRUPTION}{NEVER}"),
+        limit,
+        ..Case::new("Recreate", (1, 8), 10, &[EXIT, DRAIN])
+    };
+    let limit = "maxRestarts: 100000".to_owned();
+    assert_equal("ignored", &case(limit.clone() + IGNORES).scenario(), 8);
+    assert_equal("counted", &case(limit).scenario(), 8);
+}
+
+#[test]
+fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
+    let recreate = Case::new("Recreate", (1, 8), 10, &[HOST, EXIT]);
+    let in_place = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[EXIT]) };
+    for (case, limit) in [(recreate, 8), (in_place, 6)] {
+        let case = Case { limit: format!("maxRestarts: {limit}"), ..case };
+        assert_equal("limit", &case.scenario(), 12);
+        let failed = checked(&case.scenario(), 7, 6).into_iter();
+        let failed = failed.filter(|one| one.nodes.jobsets[0].terminal_state == "Failed");
+        assert!(failed.count() >= 4, "the restart limit is reached in most replications");
+    }
+}
+
+#[test]
+fn unmodelled_features_are_rejected_by_name() {
+    let refused = |scenario: &ScenarioSpec| match NodesExperiment::new(scenario) {
+        Err(NotAtNodes::Refused(why)) => why.join("\n"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the scenario is not rejected"),
+    };
+    let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 20d, backAfter: 1d}\n";
+    let slow = Case::new("Recreate", (1, 8), 8, &[slow]).scenario();
+    assert!(refused(&slow).contains("does Slow"));
+    let mut idle = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
+    idle.training.clear();
+    assert!(refused(&idle).contains("without a training job"));
+    let lost = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[HOST]) };
+    assert!(refused(&lost.scenario()).contains("InPlaceRestart with faults of nodes"));
+    let worn = "- {cause: gpu, mtbf: 20d, backAfter: 1h, ages: Running}\n";
+    let worn = Case::new("Recreate", (1, 8), 8, &[worn]).scenario();
+    assert!(refused(&worn).contains("faults \"gpu\": aging with use"));
+    let mut elastic = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
+    elastic.training[0].elastic = Some(ElasticTraining {
+        min_slices: 1,
+        slice_job: 0,
+        factor: None,
+        last_call: Duration::ZERO,
+        regrow: RegrowPolicy::Never,
+        reinitialization: None,
+    });
+    assert!(refused(&elastic).contains("elastic jobs"));
+}
+
+#[test]
+fn replications_are_independent_of_other_replications() {
+    let subject = ExperimentSubject::Nodes(experiment(&Case::new("Recreate", (1, 8), 12, &[HOST]).scenario()));
+    let limits = ReplicationLimits::unlimited();
+    let all = subject.replicate((7, 0..20), (2, &limits), &|_| {}).expect("the run succeeds");
+    let some = subject.replicate((7, 12..20), (1, &limits), &|_| {}).expect("the run succeeds");
+    assert_eq!(all[12..], some);
+    assert_ne!(all[0].digest, all[1].digest);
+    for replication in &all {
+        let sum: f64 = replication.ledger_s.values().sum();
+        let installed = 12.0 * replication.end_s;
+        assert!((sum - installed).abs() < 1e-3 * installed, "the ledger does not add up: {sum} of {installed}");
+        let training = replication.jobsets[0].training.as_ref().expect("the JobSet trains");
+        let time: f64 = training.time_s.values().sum();
+        assert!((time - replication.end_s).abs() < 1.0, "training time {time} s of {} s", replication.end_s);
+    }
+}
+
+#[test]
+fn measuring_and_replications_that_have_begun_end_when_they_are_stopped() {
+    let scenario = Case::new("BlockingRecreate", (2, 2), 5, &[HOST]).scenario();
+    let stop = StopFlag::new();
+    stop.raise();
+    let stopped = NodesExperiment::of_until(&scenario, &[], &stop);
+    assert_eq!(stopped.err(), Some(NotAtNodes::Stopped));
+    let nodes = experiment(&scenario);
+    let mut player = nodes.player();
+    let mut run = |stops: &dyn Fn(u64) -> bool| player.run_until(1, MixtureDistribution::single(0), stops);
+    let complete = run(&|_| false).expect("the run is not stopped");
+    assert!(run(&|faults| faults == 2).is_none());
+    let again = run(&|_| false).expect("the run is not stopped");
+    assert_eq!(nodes.digest(&complete), nodes.digest(&again));
+}

@@ -1,0 +1,217 @@
+//! Random scenarios without a random choice among nodes: clusters with and without unused nodes and spares, restart
+//! policies, and up to three fault processes.
+
+use serde_json::{Value, json};
+
+/// Random numbers of one seed (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % n as u64) as usize
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+
+    /// Returns true in this percentage of the draws.
+    fn percent(&mut self, share: usize) -> bool {
+        self.below(100) < share
+    }
+}
+
+/// A drawn scenario and its JobSet, as JSON texts.
+pub struct DrawnScenario {
+    pub scenario: String,
+    pub jobset: String,
+}
+
+const SLICE: &str = "example.com/slice";
+
+/// The size of the JobSet and of the cluster.
+struct Sizes {
+    jobs: u32,
+    pods: u32,
+    idle: u32,
+    spares: u32,
+    /// Whether each Job has a slice of its own.
+    exclusive: bool,
+}
+
+/// Draws a scenario. Outages range from reboots of seconds to nodes that do not return.
+pub fn drawn_scenario(seed: u64) -> DrawnScenario {
+    let mut numbers = Numbers(seed);
+    let sizes = Sizes {
+        jobs: numbers.pick(&[1, 1, 1, 2, 3]),
+        pods: numbers.pick(&[1, 2, 2, 3, 4]),
+        idle: numbers.pick(&[0, 0, 0, 1, 2, 3]),
+        spares: numbers.pick(&[0, 0, 1, 2, 3]),
+        exclusive: numbers.percent(25),
+    };
+    let jobset = jobset(&mut numbers, &sizes);
+    let mut training = json!({
+        "step": numbers.pick(&["6s", "30s"]),
+        "checkpoint": {"every": numbers.pick(&["5m", "15m", "1h"])},
+    });
+    if numbers.percent(70) {
+        training["work"] = json!(numbers.pick(&["10h", "30h", "90h"]));
+    }
+    if numbers.percent(30) {
+        training["checkpoint"]["blocking"] = json!("600ms");
+        training["checkpoint"]["commitDelay"] = json!("30s");
+        training["checkpoint"]["restore"] = json!("1m");
+    }
+    let processes: Vec<Value> = (0..numbers.pick(&[1, 1, 2, 2, 3])).map(|k| process(&mut numbers, k, &sizes)).collect();
+    let mut scenario = json!({
+        "apiVersion": "jobset-sim/v1alpha1",
+        "kind": "Scenario",
+        "metadata": {"name": format!("drawn-{seed}")},
+        "topology": {
+            "apiVersion": "jobset-sim/v1alpha1",
+            "kind": "Topology",
+            "metadata": {"name": "t"},
+            "pools": pools(&sizes),
+        },
+        "controlPlane": {"kubeScheduler": {"ties": "InOrder"}},
+        "jobSets": [{"manifest": "jobset.yaml"}],
+        "training": training,
+        "faultProcesses": processes,
+        "stop": {
+            "at": numbers.pick(&["24h", "60h", "120h"]),
+            "when": numbers.pick(&["AllJobSetsFinished", "AllJobSetsFinished", "Time"]),
+        },
+        "seed": 1 + numbers.below(1 << 30),
+    });
+    let takes_nodes = scenario["faultProcesses"].as_array().is_some_and(|all| all.iter().any(|p| p["on"] != "Pod"));
+    if sizes.spares > 0 && takes_nodes {
+        let take_over = numbers.pick(&["0s", "30s", "1m", "5m", "20m"]);
+        scenario["nodeSpares"] = json!({"label": "role=spare", "takeOver": take_over});
+        if sizes.exclusive {
+            scenario["nodeSpares"]["unit"] = json!({"label": SLICE});
+        }
+    }
+    DrawnScenario { scenario: scenario.to_string(), jobset: jobset.to_string() }
+}
+
+fn pools(sizes: &Sizes) -> Vec<Value> {
+    let pool = |name: &str, (count, nodes): (u32, u32), labels: Value| {
+        json!({
+            "name": name,
+            "count": count,
+            "nodesPerIsland": nodes,
+            "accelerator": "a.com/c",
+            "allocatable": {"cpu": 8, "a.com/c": 1},
+            "labels": labels,
+        })
+    };
+    let mut pools = Vec::new();
+    if sizes.exclusive {
+        pools.push(pool("h-{pool}-{node}", (sizes.jobs + sizes.idle, sizes.pods), json!({SLICE: "s-{pool}"})));
+        if sizes.spares > 0 {
+            let labels = json!({SLICE: "z-{pool}", "role": "spare"});
+            pools.push(pool("z-{pool}-{node}", (sizes.spares, sizes.pods), labels));
+        }
+    } else {
+        pools.push(pool("h-{node}", (1, sizes.jobs * sizes.pods + sizes.idle), json!({"k": "1"})));
+        if sizes.spares > 0 {
+            pools.push(pool("s-{node}", (1, sizes.spares), json!({"role": "spare"})));
+        }
+    }
+    pools
+}
+
+fn process(numbers: &mut Numbers, k: usize, sizes: &Sizes) -> Value {
+    let mean = numbers.pick(&[30_000, 80_000, 200_000, 500_000]) * sizes.jobs * sizes.pods / 2;
+    let mut process = json!({"cause": format!("c{k}"), "mtbf": format!("{mean}s")});
+    let action = numbers.pick(&["Crash", "Crash", "Partition", "Drain", "Exit"]);
+    if action == "Exit" {
+        process["on"] = json!("Pod");
+        process["exitCode"] = json!(numbers.pick(&[1, 1, 42, 137]));
+        return process;
+    }
+    if action != "Crash" {
+        process["does"] = json!(action);
+    }
+    let outages = [
+        json!("1s"),
+        json!("10s"),
+        json!("30s"),
+        json!("44s"),
+        json!("2m"),
+        json!("5m"),
+        json!("6m"),
+        json!("10m"),
+        json!("1h"),
+        json!("4h"),
+        json!({"logNormal": {"median": "1h", "sigma": 1}}),
+        json!({"exponential": {"mean": "20m"}}),
+        json!({"uniform": ["1s", "90s"]}),
+        Value::Null,
+    ];
+    let outage = numbers.pick(&outages);
+    if !outage.is_null() {
+        process["backAfter"] = outage;
+        if action != "Drain" && numbers.percent(30) {
+            process["asNew"] = json!(true);
+        }
+    }
+    if action != "Drain" && numbers.percent(40) {
+        process["deletedAfter"] = json!(numbers.pick(&["30s", "2m", "10m"]));
+    }
+    if action == "Drain" && numbers.percent(50) {
+        process["notice"] = json!(numbers.pick(&["30s", "5m"]));
+    }
+    if sizes.exclusive && numbers.percent(70) {
+        process["on"] = json!({"label": SLICE});
+    }
+    process
+}
+
+fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
+    let strategies: &[&str] =
+        if sizes.jobs == 1 && !sizes.exclusive { &["Recreate", "BlockingRecreate"] } else { &["BlockingRecreate"] };
+    let mut policy = json!({
+        "maxRestarts": numbers.pick(&[0, 1, 3, 10, 100_000, 100_000, 100_000]),
+        "restartStrategy": numbers.pick(strategies),
+    });
+    if numbers.percent(15) {
+        policy["rules"] = json!([{
+            "name": "m",
+            "action": numbers.pick(&["RestartJobSetAndIgnoreMaxRestarts", "FailJobSet"]),
+            "onJobFailureReasons": [numbers.pick(&["PodFailurePolicy", "BackoffLimitExceeded"])],
+        }]);
+    }
+    let mut job = json!({
+        "parallelism": sizes.pods,
+        "completions": sizes.pods,
+        "backoffLimit": numbers.pick(&[0, 0, 0, 0, 0, 0, 1]),
+        "template": {"spec": {
+            "restartPolicy": numbers.pick(&["Never", "Never", "OnFailure"]),
+            "containers": [{"name": "w", "image": "x:1", "resources": {"limits": {"a.com/c": 1}}}],
+        }},
+    });
+    if numbers.percent(20) {
+        job["podFailurePolicy"] = json!({"rules": [{
+            "action": numbers.pick(&["FailJob", "FailJob", "Ignore", "Count"]),
+            "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+        }]});
+        job["template"]["spec"]["restartPolicy"] = json!("Never");
+    }
+    let mut jobset = json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "a"},
+        "spec": {"replicatedJobs": [{"name": "w", "replicas": sizes.jobs, "template": {"spec": job}}]},
+    });
+    if numbers.percent(85) {
+        jobset["spec"]["failurePolicy"] = policy;
+    }
+    if sizes.exclusive {
+        jobset["metadata"]["annotations"] = json!({"alpha.jobset.sigs.k8s.io/exclusive-topology": SLICE});
+    }
+    jobset
+}
