@@ -617,6 +617,16 @@ const TWO_QUEUES: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlav
     kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l2, namespace: default}\nspec: {clusterQueue: cq2}\n---\n\
     apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: top}\nvalue: 500\n";
 
+/// Returns what `run` prints in a directory with these files.
+fn print_files(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> String {
+    let dir = scratch(name);
+    files.iter().for_each(|(file, text)| std::fs::write(dir.join(file), text).unwrap());
+    let output = program(&[&["run"], arguments].concat()).current_dir(&dir).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Inputs of a run with the JobSet `low`, which fills the ClusterQueue `cq`, and the JobSet `later` after 20 s.
 #[derive(Default)]
 struct TwoJobSets<'a> {
@@ -658,17 +668,9 @@ impl TwoJobSets<'_> {
     }
 
     fn print_manifest(&self, name: &str, later: &str) -> String {
-        let dir = scratch(name);
         let (scenario, files) = self.files(later);
-        for (file, text) in &files {
-            std::fs::write(dir.join(file), text).unwrap();
-        }
-        let file = dir.join("scenario.yaml");
-        std::fs::write(&file, scenario).unwrap();
-        let output = program(&["run", file.to_str().unwrap()]).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        std::fs::remove_dir_all(dir).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        let files = files.iter().map(|(file, text)| (*file, text.as_str())).chain([("scenario.yaml", &*scenario)]);
+        print_files(name, &files.collect::<Vec<_>>(), &["scenario.yaml"])
     }
 
     fn play_manifest(&self, later: &str) -> Result<(Vec<String>, RunOutcome), String> {
@@ -1013,6 +1015,33 @@ fn without_jobset_among_the_frameworks_kueue_ignores_jobsets() {
             "{}",
             texts.join("\n")
         );
+    }
+}
+
+/// JobSets of TrainJobs are managed by the framework of TrainJobs: Trainer does not copy the labels of a TrainJob.
+#[test]
+fn the_framework_of_train_jobs_decides_about_their_jobsets() {
+    let train_job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, labels: \
+                     {kueue.x-k8s.io/queue-name: l}}\nspec:\n  runtimeRef: {name: rt}\n  trainer: {numNodes: 5, image: \
+                     'x:1', resourcesPerNode: {requests: {cpu: 1}}}\n---\napiVersion: \
+                     trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: rt}\nspec:\n  mlPolicy: \
+                     {numNodes: 1, torch: {}}\n  template: {spec: {replicatedJobs: [{name: node, template: {metadata: \
+                     {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: \
+                     [{name: node, image: 'x:1'}]}}}}}]}}\n";
+    let (of_jobset, of_train_job) = ("jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob");
+    let both = format!("{of_jobset}, {of_train_job}");
+    for (frameworks, is_managed) in [(of_jobset, false), (of_train_job, true), (&both, true)] {
+        let configuration = format!(
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nintegrations: {{frameworks: \
+             [{frameworks}]}}\n---\n{TWO_QUEUES}"
+        );
+        let files = [("t.yaml", train_job), ("q.yaml", &configuration)];
+        let printed = print_files("train-job", &files, &["-f", "t.yaml", "-f", "q.yaml"]);
+        // The quota is 4 CPUs.
+        assert_eq!(printed.contains("JobSet t: every pod is ready"), !is_managed, "{frameworks}: {printed}");
+        assert_eq!(printed.contains("ExceedsMaxQuota"), is_managed, "{frameworks}: {printed}");
+        let ignores = "ignores TrainJobs: integrations.frameworks of its Configuration lacks trainer";
+        assert_eq!(printed.contains(ignores), !is_managed, "{frameworks}: {printed}");
     }
 }
 
@@ -1420,12 +1449,12 @@ fn the_report_names_the_present_queue_and_the_owner_of_a_prebuilt_workload() {
 
 /// Its admission has no flavors, so that no quota names the ClusterQueue.
 #[test]
-fn the_report_of_a_jobset_without_requests_names_its_local_queue() {
+fn the_report_of_a_jobset_without_requests_names_its_cluster_queue() {
     let later = four_pods("later", IN_QUEUE, "").replace("{requests: {cpu: 1}}", "{}");
     let printed = TwoJobSets::default().print_manifest("no-requests", &later);
     let sentence = printed.split("JobSet later: waited").nth(1).unwrap_or_default();
     let sentence: String = sentence.chars().take(60).collect();
-    assert!(sentence.contains("for quota of LocalQueue l"), "{printed}");
+    assert!(sentence.contains("for quota of ClusterQueue cq (LocalQueue l)"), "{printed}");
 }
 
 #[test]
