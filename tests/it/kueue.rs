@@ -1272,6 +1272,21 @@ fn the_api_server_refuses_workloads_that_break_its_rules() {
     }
 }
 
+#[test]
+fn unknown_fields_of_a_workload_in_a_dump_are_named() {
+    let later = four_pods("later", IN_QUEUE, "");
+    let template = "template: {spec: {containers: [{name: c, image: x}]}}";
+    for (uid, field, is_named) in [(", uid: u", ", foo: 1", true), (", uid: u", "", false)] {
+        let objects = format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default{uid}}}\nspec: \
+             {{queueName: l2, podSets: [{{{template}{field}}}]}}\n---\n"
+        );
+        let printed = TwoJobSets { objects: &objects, ..TwoJobSets::default() }.print_manifest("unknown", &later);
+        let note = "Workload.spec.podSets.foo (not a field of kueue.x-k8s.io/v1beta2)";
+        assert_eq!(printed.contains(note), is_named, "{printed}");
+    }
+}
+
 /// Inputs with a configuration of the manager.
 fn configured(fields: &str) -> String {
     format!("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{fields}\n---\n")
@@ -1327,8 +1342,24 @@ fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() 
         ),
         ("featureGates: {TLSOptions: false}", "cannot set feature gate TLSOptions to false, feature is locked to true"),
         (
-            "featureGates: {TopologyAwareScheduling: false}",
-            "featureGates: Invalid value: 1: cannot use a TAS profile with TAS disabled",
+            "featureGates: {TopologyAwareScheduling: false, TASProfileMixed: false}",
+            "featureGates: Invalid value: {\"TASProfileMixed\":false,\"TopologyAwareScheduling\":false}: \
+             [TASFailedNodeReplacement is enabled, but depends on features that are disabled: \
+             [TopologyAwareScheduling], TASFailedNodeReplacementFailFast is enabled",
+        ),
+        (
+            "featureGates: {FlavorFungibility: false}",
+            ": FlavorFungibilityPreserveScanProgress is enabled, but depends on features that are disabled: \
+             [FlavorFungibility]",
+        ),
+        (
+            "featureGates: {AllBeta: false, TASBalancedPlacement: true}",
+            "TASBalancedPlacement is enabled, but depends on features that are disabled: [TopologyAwareScheduling]",
+        ),
+        (
+            "featureGates: {TASReplaceNodeDueToNotReadyOverFixedTime: true, TASFailedNodeReplacement: false, \
+             TASFailedNodeReplacementFailFast: false, TASReplaceNodeOnPodTermination: false}",
+            "OverFixedTime is enabled, but depends on features that are disabled: [TASFailedNodeReplacement]",
         ),
         (
             "waitForPodsReady: {enable: true, timeout: 0s}",
@@ -1349,7 +1380,8 @@ fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() 
 fn the_manager_accepts_known_gates_and_replaces_empty_values_by_defaults() {
     for (version, fields) in [
         ("v1beta2", "featureGates: {AllAlpha: true, PartialAdmission: false}"),
-        ("v1beta2", "featureGates: {TopologyAwareScheduling: false, TASProfileMixed: false}"),
+        ("v1beta2", "featureGates: {FlavorFungibility: false, FlavorFungibilityPreserveScanProgress: false}"),
+        ("v1beta2", "featureGates: {AllBeta: false}"),
         ("v1beta2", "resources: {transformations: [{input: cpu, strategy: \"\", outputs: {x: 1}}]}"),
         ("v1beta2", "waitForPodsReady: {timeout: 0s}"),
         ("v1beta1", "waitForPodsReady: {enable: false, timeout: 0s}"),

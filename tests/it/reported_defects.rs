@@ -229,6 +229,30 @@ fn a_patch_of_another_version_or_uid_is_refused() {
     }
 }
 
+#[test]
+fn a_patch_that_makes_a_stored_object_invalid_is_refused() {
+    let object = |kind: &str, version: &str, rest: &str| {
+        format!("objects: [{{apiVersion: {version}, kind: {kind}, metadata: {{name: b}}, {rest}}}]\n")
+    };
+    let budget = object("PodDisruptionBudget", "policy/v1", "spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}");
+    let class = object("PriorityClass", "scheduling.k8s.io/v1", "value: 10");
+    for (objects, kind, merge, expected) in [
+        (&budget, "PodDisruptionBudget", "{spec: {minAvailable: -1}}", Some("must be greater than or equal to 0")),
+        (&budget, "PodDisruptionBudget", "{spec: {maxUnavailable: 1}}", Some("cannot be both set")),
+        (&budget, "PodDisruptionBudget", "{spec: {minAvailable: 2}}", None),
+        (&class, "PriorityClass", "{value: 11}", Some("value: Forbidden: may not be changed in an update.")),
+        (&class, "PriorityClass", "{value: 10, description: x}", None),
+    ] {
+        let rest = format!("{objects}faults: [{{at: 20s, patch: {{kind: {kind}, name: b, merge: {merge}}}}}]\n");
+        let [_, _, events] = run_pods("patched-object", &[("a", 1, 1, "")], &rest, 0);
+        let refusal = events.lines().find(|line| line.contains("is invalid"));
+        match expected {
+            Some(text) => assert!(refusal.is_some_and(|line| line.contains(text)), "{merge}: {refusal:?}"),
+            None => assert_eq!(refusal, None, "{merge}"),
+        }
+    }
+}
+
 /// `kubelet.go` adds the handler of devices before that of the predicates. The amounts are those of the first container
 /// that gets no devices (`devicesToAllocate`). Nodes have three devices.
 #[test]
@@ -1335,5 +1359,24 @@ fn admit_and_why_name_a_resource_that_the_cluster_queue_does_not_cover() {
         let arguments = [command, "-f", "j.yaml", "-f", "q.yaml", "-t", "small-16"];
         let text = in_directory("undeclared", &files, &arguments, code);
         assert!(text.contains(message) && text.contains(words), "{command}: {text}");
+    }
+}
+
+/// `rejectPodAdmissionBasedOnOSField` of the kubelet. A node without the label runs Linux, which is stated.
+#[test]
+fn pods_for_windows_run_on_nodes_with_its_label_only() {
+    let jobset = PLAIN.replace("restartPolicy: Never", "os: {name: windows}, restartPolicy: Never");
+    let jobset = jobset.replace("example.com/accelerator: 4", "cpu: 1");
+    for (label, runs, is_named) in [("windows", true, false), ("linux", false, false), ("", false, true)] {
+        let label = if label.is_empty() { String::new() } else { format!("kubernetes.io/os: {label}") };
+        let topology = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {{name: t}}\npools: [{{name: 'n-{{node}}', \
+             nodesPerIsland: 20, labels: {{{label}}}, allocatable: {{cpu: 8, memory: 64Gi}}}}]\n"
+        );
+        let files = [("plain.yaml", &*jobset), ("t.yaml", &*topology)];
+        let arguments = ["run", "-f", "plain.yaml", "-t", "t.yaml", "--set", "stop.at=1m", "--format", "json"];
+        let text = in_directory("windows-label", &files, &arguments, 0);
+        assert_eq!(text.contains("\"running\"") || text.contains("\"ready\": 4"), runs, "{label}: {text}");
+        assert_eq!(text.contains("nodes without the label kubernetes.io/os: they run Linux"), is_named, "{text}");
     }
 }

@@ -48,8 +48,8 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
     None
 }
 
-/// Returns a Pod as stored, but with the posted fields of its priority: they depend on the PriorityClasses that exist when
-/// it is created. Until then its class and its RuntimeClass are assumed to exist.
+/// Returns a Pod as stored, but with the posted fields of its priority: they depend on the PriorityClasses that exist
+/// when it is created. Until then its class and its RuntimeClass are assumed to exist.
 fn admit_pod(posted: &Value) -> Result<Value, AdmissionRejection> {
     let spec = &posted["spec"];
     let mut classes = existing_priority_classes(spec, Vec::new(), false);

@@ -4,8 +4,8 @@
 use sim_api::spec::{NamedNode, ResourceAmounts, ScenarioSpec};
 use std::collections::BTreeSet;
 
-/// Frees the resources of the pods of the JobSets in the scenario. Existing Workloads of these JobSets hold theirs until
-/// Kueue takes them over. Returns a note for each JobSet.
+/// Frees the resources of the pods of the JobSets in the scenario. Existing Workloads of these JobSets hold theirs
+/// until Kueue takes them over. Returns a note for each JobSet.
 pub fn release(scenario: &mut ScenarioSpec) -> Vec<(String, usize)> {
     let mut names = BTreeSet::new();
     for submitted in &scenario.jobsets {
@@ -35,8 +35,8 @@ pub fn release(scenario: &mut ScenarioSpec) -> Vec<(String, usize)> {
     released.into_iter().map(note).collect()
 }
 
-/// Removes the resources of a JobSet from those that are occupied on a node. `common` is what the nodes of the pool hold
-/// if they state nothing else.
+/// Removes the resources of a JobSet from those that are occupied on a node. `common` is what the nodes of the pool
+/// hold if they state nothing else.
 fn free(node: &mut NamedNode, jobset: &str, common: &ResourceAmounts) {
     for (resource, milli) in node.jobsets.remove(jobset).unwrap_or_default() {
         let held = node.occupied.get(&resource).or(common.get(&resource)).copied().unwrap_or(0);

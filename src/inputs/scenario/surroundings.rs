@@ -5,8 +5,8 @@ use crate::acting_keys::{self, FoundKey};
 use serde_json::{Value, json};
 use sim_api::spec::keys::{KUEUE_QUEUE, TPU_SLICE, TPU_SLICE_TOPOLOGY};
 use sim_api::spec::{
-    ClaimController, ContainerRule, ContainerSpec, FaultAction, JobSet, PodGroupScheduling, PodTerms, ProbeTiming,
-    RunningPods, ScenarioSpec, SubmittedJobSet,
+    ClaimController, ContainerRule, ContainerSpec, FaultAction, JobSet, NodePool, PodGroupScheduling, PodTerms,
+    ProbeTiming, RunningPods, ScenarioSpec, SubmittedJobSet,
 };
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
@@ -23,7 +23,8 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         let keys = keys.filter(|key| !is_modelled(&submitted.jobset, key)).map(|key| key.describe());
         let probes = failing_probes(scenario, &submitted.jobset);
         let objects = assumed_objects(scenario, &submitted.jobset);
-        for note in queue.chain(groups).chain(keys).chain(probes).chain(objects) {
+        let systems = operating_systems(scenario, &submitted.jobset);
+        for note in systems.into_iter().chain(queue).chain(groups).chain(keys).chain(probes).chain(objects) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
                 None => notes.push((note, 1)),
@@ -54,6 +55,20 @@ fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
         )
     };
     Some(others.count()).filter(|count| *count > 0).map(note)
+}
+
+/// Pods for Windows on nodes whose operating system the inputs do not state.
+fn operating_systems(scenario: &ScenarioSpec, jobset: &JobSet) -> Option<String> {
+    const OS: &str = "kubernetes.io/os";
+    let mut pods = jobset.spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    let has_no_label = |pool: &NodePool| {
+        let (listed, nodes) = (pool.nodes.len() as u64, pool.nodes.iter());
+        !pool.labels.contains_key(OS)
+            && (listed < pool.nodes() || !nodes.clone().all(|node| node.labels.contains_key(OS)))
+    };
+    let is_assumed = pods.any(|pod| pod.is_windows) && scenario.topology.pools.iter().any(has_no_label);
+    is_assumed
+        .then(|| format!("nodes without the label {OS}: they run Linux, and their kubelets refuse pods for windows"))
 }
 
 /// Running pods of an imported cluster hold resources of their nodes, and nothing else of them is simulated.

@@ -50,8 +50,8 @@ impl Entry {
         }
     }
 
-    /// Returns why a Workload fits into no flavor if no condition reports it: the API server refuses a condition without
-    /// a reason, and Kueue finds none if each flavor that was tried fits, but another resource has no flavor.
+    /// Returns why a Workload fits into no flavor if no condition reports it: the API server refuses a condition
+    /// without a reason, and Kueue finds none if each flavor that was tried fits, but another resource has no flavor.
     pub fn unreported(&self) -> Option<String> {
         let is_unreported = self.outcome == Outcome::Requeue && self.reason.is_empty() && !self.message.is_empty();
         let message = &self.message;

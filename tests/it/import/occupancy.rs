@@ -97,7 +97,8 @@ fn imported_occupancy_is_shown_and_blocks_pods_in_a_run() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// Ports and terms of running pods are not simulated, which is stated, and the pods of a JobSet of the inputs hold nothing.
+/// Ports and terms of running pods are not simulated, which is stated, and the pods of a JobSet of the inputs hold
+/// nothing.
 #[test]
 fn running_pods_keep_only_resources_and_those_of_the_simulated_jobset_nothing() {
     let labelled = |mut pod: Value, jobset: &str| {
