@@ -31,7 +31,7 @@ use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
 use sim_api::spec::{
-    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, TopologySpec,
+    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, RunningPods, TopologySpec,
 };
 use std::collections::BTreeMap;
 use taint::taint;
@@ -94,8 +94,9 @@ pub fn imported(file: &str, request: &ImportRequest<'_>) -> Result<ImportedTopol
 
 fn checked(mut imported: ImportedTopology, source: &SourceText) -> Result<ImportedTopology, Diagnostics> {
     let document = written(&imported.topology);
-    // A topology file has no annotations.
+    // A topology file has neither annotations nor pods.
     let acting_annotations = std::mem::take(&mut imported.topology.acting_annotations);
+    let running_pods = imported.topology.running_pods;
     let mut text = SourceText { file: source.file.clone(), text: String::new() };
     let topology = match read_documents(vec![YamlNode::from_json(&document)], &text) {
         Ok(topology) => topology,
@@ -105,7 +106,7 @@ fn checked(mut imported: ImportedTopology, source: &SourceText) -> Result<Import
             read_documents(yaml::parse(&text)?, &text)?
         }
     };
-    imported.topology = TopologySpec { acting_annotations, ..topology };
+    imported.topology = TopologySpec { acting_annotations, running_pods, ..topology };
     Ok(imported)
 }
 
@@ -134,6 +135,7 @@ pub fn with_overrides(topology: TopologySpec, name: &str, sets: &[PathSetting]) 
         changed.description.clear();
     }
     changed.acting_annotations = topology.acting_annotations;
+    changed.running_pods = topology.running_pods;
     report.finish().map(|()| changed)
 }
 
@@ -221,6 +223,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
         extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
         acting_annotations: Vec::new(),
+        running_pods: RunningPods::default(),
     };
     let at = node.get("pools").map_or(node.at, |p| p.at);
     for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {
@@ -297,12 +300,13 @@ fn listed_node(node: &YamlNode, pool: &YamlNode) -> NamedNode {
         taints: all.iter().chain(own).map(taint).collect(),
         allocatable: read::quantities(node, "allocatable"),
         occupied: read::quantities(node, "occupied"),
-        workloads: held_by_workloads(node),
+        workloads: held_by(node, "workloads"),
+        jobsets: held_by(node, "jobSets"),
     }
 }
 
-fn held_by_workloads(node: &YamlNode) -> BTreeMap<String, sim_api::spec::ResourceAmounts> {
-    let Some(held) = node.get("workloads") else { return BTreeMap::new() };
+fn held_by(node: &YamlNode, field: &str) -> BTreeMap<String, sim_api::spec::ResourceAmounts> {
+    let Some(held) = node.get(field) else { return BTreeMap::new() };
     held.entries().iter().map(|(key, _)| (key.name.clone(), read::quantities(held, &key.name))).collect()
 }
 
@@ -371,14 +375,17 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     }
 }
 
-/// Reports occupied resources that a node does not have, and resources of Workloads that are not occupied.
+/// Reports occupied resources that a node does not have, and resources of Workloads and JobSets that are not occupied.
 fn check_occupied(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     for (node, listed) in read::list(node, "nodes").iter().zip(&pool.nodes) {
         let occupied = pool.occupied_of(Some(listed));
-        let workloads = node.get("workloads").map_or(&[][..], YamlNode::entries);
-        for (key, _) in workloads.iter().flat_map(|(_, held)| held.entries()) {
+        let parts = [("workloads", "a Workload"), ("jobSets", "a JobSet")].into_iter().flat_map(|(field, owner)| {
+            let entries = node.get(field).map_or(&[][..], YamlNode::entries);
+            entries.iter().flat_map(|(_, held)| held.entries()).map(move |(key, _)| (key, owner))
+        });
+        for (key, owner) in parts {
             if !occupied.contains_key(&key.name) {
-                let message = format!("the resource {:?} of a Workload is missing from occupied", key.name);
+                let message = format!("the resource {:?} of {owner} is missing from occupied", key.name);
                 let known: Vec<&str> = occupied.keys().map(String::as_str).collect();
                 report.error(key.at, message).legal(known.join(", "));
             }

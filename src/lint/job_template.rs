@@ -1,8 +1,8 @@
 //! Traps of Job templates, which admission does not validate until a Job is created.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
-use super::placement;
 use super::trap::{TrapCheck, TrapHit, hit};
+use super::{placement, rejected, surroundings};
 use sim_api::admission::FieldError;
 use sim_api::spec::{CompletionMode, ConditionOperator, RestartPolicy, keys};
 use sim_inputs::text::locate::locate;
@@ -12,6 +12,7 @@ pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("parallelism-without-completions", TrapCheck::JobSet(parallelism_without_completions)),
     ("pod-failure-policy-restart-policy", TrapCheck::JobSet(pod_failure_policy_restart_policy)),
     ("job-refused", TrapCheck::JobSet(job_refused)),
+    ("pods-refused", TrapCheck::JobSet(pods_refused)),
     ("job-ttl", TrapCheck::JobSet(job_ttl)),
     ("job-managed-by", TrapCheck::JobSet(job_managed_by)),
     ("job-suspend-ignored", TrapCheck::JobSet(job_suspend_ignored)),
@@ -96,6 +97,35 @@ fn job_refused(s: &LintSubject) -> Vec<TrapHit> {
         let place = first.and_then(|e| locate(template, e.object_path()));
         let at = place.map_or(rj.at("template"), |p| p.key);
         hits.push(hit(at, format!("{}: {}", name_text(&rj), refused.message)));
+    }
+    hits
+}
+
+/// Returns whether a more specific trap reports the refusal of the pods at this path.
+fn is_explained(s: &LintSubject, path: &str) -> bool {
+    match path {
+        path if path.ends_with(".image") => !image_spaces(s).is_empty(),
+        path if path.ends_with(".topologyKey") => !placement::key_malformed(s).is_empty(),
+        path if path.starts_with("metadata.labels") => !surroundings::priority_negative(s).is_empty(),
+        _ => false,
+    }
+}
+
+fn pods_refused(s: &LintSubject) -> Vec<TrapHit> {
+    let mut hits = Vec::new();
+    let rjs = s.rjs();
+    for (index, refused) in rejected::pod_refusals(s) {
+        let rj = &rjs[index];
+        let first = refused.errors.iter().find(|error| !is_explained(s, &error.path));
+        if first.is_none() && !refused.errors.is_empty() {
+            continue;
+        }
+        let template = rj.job.get("template").unwrap_or(rj.job);
+        let place = first.and_then(|error| locate(template, error.object_path()));
+        // The admission plugin Priority names no field.
+        let fields = ["priority", "preemptionPolicy"].into_iter().find(|field| rj.pod.get(field).is_some());
+        let at = place.map_or_else(|| fields.map_or(rj.job_at("template"), |field| rj.pod_at(field)), |p| p.key);
+        hits.push(hit(at, format!("{}: {}", name_text(rj), refused.message)));
     }
     hits
 }

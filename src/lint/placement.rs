@@ -84,7 +84,7 @@ fn is_label_key(key: &str) -> bool {
     }
 }
 
-fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
+pub fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits: Vec<TrapHit> = Vec::new();
     for rj in s.rjs() {
         if let Some(key) = s.webhook_key(&rj).filter(|k| !is_label_key(k)) {
@@ -100,7 +100,7 @@ fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
 /// Returns the requested extended resources, which determine the kind of node that the pods run on.
 fn devices(rj: &ReplicatedJobText) -> BTreeSet<String> {
     let requests = rj.pod_spec().requests();
-    requests.into_keys().filter(|r| r.contains('/')).collect()
+    requests.into_iter().filter(|(name, milli)| name.contains('/') && *milli > 0).map(|(name, _)| name).collect()
 }
 
 /// Returns whether pods of both can run on the same node, judging by node selection, devices and tolerations.

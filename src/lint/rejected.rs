@@ -1,7 +1,7 @@
 //! Rejections: the response of the API server to a creation, and the diagnostics of the manifest parser for it.
 
 use super::finding::{FindingKind, LintFinding};
-use super::lint_subject::NodeTarget;
+use super::lint_subject::{LintSubject, NodeTarget};
 use super::trap::TrapSeverity;
 use serde_json::Value;
 use sim_api::admission;
@@ -74,22 +74,57 @@ pub fn create(object: &InspectedObject, target: NodeTarget, has_kueue: bool) -> 
 /// Returns the errors of the API server for the first Job of each replicatedJob.
 pub fn refusals(stored: &Value, target: NodeTarget) -> Vec<Option<AdmissionRejection>> {
     let rjs = stored["spec"]["replicatedJobs"].as_array();
-    let places = objects::GlobalJobIndexes::for_jobset(stored);
     let one = |(replicated_job, rj): (usize, &Value)| {
         if rj["replicas"].as_i64() == Some(0) {
             return None;
         }
-        let slot = objects::JobSlot {
-            jobset: stored,
-            replicated_job,
-            index: 0,
-            restarts: 0,
-            job_restarts: target.gates.restart_job.then_some(0),
-            global_indexes: Some(&places),
-        };
-        objects::admit_job(&objects::job_of_slot(&slot)).err()
+        objects::admit_job(&job(stored, replicated_job, target)).err()
     };
     rjs.into_iter().flatten().enumerate().map(one).collect()
+}
+
+/// Returns the first Job of a replicatedJob.
+fn job(stored: &Value, replicated_job: usize, target: NodeTarget) -> Value {
+    objects::job_of_slot(&objects::JobSlot {
+        jobset: stored,
+        replicated_job,
+        index: 0,
+        restarts: 0,
+        job_restarts: target.gates.restart_job.then_some(0),
+        global_indexes: Some(&objects::GlobalJobIndexes::for_jobset(stored)),
+    })
+}
+
+/// Returns the errors of the API server for the first pod of each replicatedJob, with the index of the replicatedJob.
+/// Jobs that are refused have no pods.
+pub fn pod_refusals(s: &LintSubject) -> Vec<(usize, AdmissionRejection)> {
+    let Ok(stored) = post(&s.node.to_json(), s.target) else { return Vec::new() };
+    let class = |o: &&InspectedObject| {
+        let mut class = o.node.to_json();
+        if class["preemptionPolicy"].is_null() {
+            class["preemptionPolicy"] = "PreemptLowerPriority".into();
+        }
+        class
+    };
+    let declared: Vec<Value> = s.objects.iter().filter(|o| o.kind == "PriorityClass").map(class).collect();
+    let refusal = |index: usize| {
+        let admitted = objects::admit_job(&job(&stored, index, s.target)).ok()?;
+        let is_indexed = admitted["spec"]["completionMode"] == "Indexed";
+        let pod = objects::pod_of_index(&admitted, is_indexed.then_some(0));
+        let name = pod["spec"]["priorityClassName"].as_str().unwrap_or_default();
+        // The manifests need not contain all classes of the cluster.
+        let is_declared = name.is_empty() || declared.iter().any(|class| class["metadata"]["name"] == name);
+        let classes = if is_declared { declared.clone() } else { Vec::new() };
+        let runtime = pod["spec"]["runtimeClassName"].as_str().map(str::to_owned);
+        let around = objects::ObjectContext {
+            priority_classes: &objects::existing_priority_classes(&pod["spec"], classes, false),
+            runtime_classes: runtime.as_slice(),
+            ..objects::ObjectContext::default()
+        };
+        Some((index, objects::stored_pod(&pod, "00000", &around).err()?))
+    };
+    let with_pods = s.rjs().into_iter().filter(|rj| rj.pods() > 0 && s.refused[rj.index].is_none());
+    with_pods.filter_map(|rj| refusal(rj.index)).collect()
 }
 
 /// Returns the findings of a rejection: the parser's diagnostics with positions, and the message of the API server.

@@ -74,7 +74,7 @@ fn named<'a>(s: &LintSubject<'a>, kind: &str, name: &str) -> Option<&'a Inspecte
     objects.find(|o| o.kind == kind && metadata(&o.node, "name") == Some(name))
 }
 
-fn priority_negative(s: &LintSubject) -> Vec<TrapHit> {
+pub(super) fn priority_negative(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
         let Some(name) = text(rj.pod, "priorityClassName") else {

@@ -77,15 +77,31 @@ fn mounts(rj: &ReplicatedJobText, claim: &str) -> bool {
     all.any(|m| text(m, "name") == Some(claim))
 }
 
+/// Returns the access modes of a claim or of its template if all are for one node.
+fn modes_of_one_node(claim: &YamlNode) -> Option<Vec<&str>> {
+    let modes = list(claim.get("spec").unwrap_or(claim), "accessModes");
+    let modes: Vec<&str> = modes.iter().filter_map(YamlNode::as_str).collect();
+    let single = |m: &&str| matches!(*m, "ReadWriteOnce" | "ReadWriteOncePod");
+    (!modes.is_empty() && modes.iter().all(single)).then_some(modes)
+}
+
 fn single_node(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
+    let rjs = s.rjs();
+    for claim in s.objects.iter().filter(|object| object.kind == "PersistentVolumeClaim") {
+        let name = name(&claim.node);
+        let user = rjs.iter().find(|rj| rj.pods() > 1 && claims(rj).contains(&name));
+        if let Some((rj, modes)) = user.zip(modes_of_one_node(&claim.node)) {
+            let (modes, pods) = (modes.join(", "), rj.pods());
+            let detail =
+                format!("claim {name:?} has access mode {modes}, and replicatedJob {:?} has {pods} pods", rj.name());
+            hits.push(hit(rj.pod_at("volumes"), detail));
+        }
+    }
     for (template, _) in templates(s) {
         let spec = template.get("spec").unwrap_or(template);
-        let modes: Vec<&str> = list(spec, "accessModes").iter().filter_map(YamlNode::as_str).collect();
-        let single = |m: &&str| matches!(*m, "ReadWriteOnce" | "ReadWriteOncePod");
-        let rjs = s.rjs();
         let user = rjs.iter().find(|rj| rj.pods() > 1 && mounts(rj, name(template)));
-        if let Some(rj) = user.filter(|_| !modes.is_empty() && modes.iter().all(single)) {
+        if let Some((rj, modes)) = user.zip(modes_of_one_node(template)) {
             let detail = format!(
                 "claim template {:?} has access mode {}, and replicatedJob {:?} has {} pods",
                 name(template),

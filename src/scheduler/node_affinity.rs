@@ -44,8 +44,12 @@ impl NodeAffinityView {
 
     /// Returns whether the node satisfies the selector and the required terms.
     pub fn allows(&self, node: &NodeView) -> bool {
-        self.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
-            && self.required.as_ref().is_none_or(|terms| terms.iter().any(|term| matches(term, node)))
+        self.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value)) && self.allows_by_terms(node)
+    }
+
+    /// Returns whether the node satisfies the required terms.
+    pub fn allows_by_terms(&self, node: &NodeView) -> bool {
+        self.required.as_ref().is_none_or(|terms| terms.iter().any(|term| matches(term, node)))
     }
 
     /// Returns the sum of the weights of the preferred terms that match.

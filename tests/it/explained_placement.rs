@@ -99,3 +99,20 @@ fn a_leader_without_a_free_domain_is_explained_by_the_pods_in_each_domain() {
     assert!(steps.len() == 1 && steps[0].starts_with("remove 2 pods from rack=r"), "{steps:?}");
     assert_eq!(nodes, 2);
 }
+
+/// An empty term matches no node, so that no label of a node helps.
+#[test]
+fn empty_terms_of_a_node_affinity_are_named() {
+    let affinity = |terms: &str| {
+        format!(
+            ", affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: \
+             [{terms}]}}}}}}"
+        )
+    };
+    let other = "{}, {matchExpressions: [{key: rack, operator: In, values: [r9]}]}";
+    for (terms, step) in [("{}", "an empty term matches no node"), (other, "label the node rack=r9")] {
+        let pending = run(&jobset(1, "", "cpu: 1", &affinity(terms)), TAINT);
+        let (steps, nodes) = change(&pending);
+        assert!(steps.len() == 1 && steps[0].contains(step) && nodes >= 4, "{terms}: {steps:?} {nodes}");
+    }
+}

@@ -617,6 +617,16 @@ const TWO_QUEUES: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlav
     kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l2, namespace: default}\nspec: {clusterQueue: cq2}\n---\n\
     apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: top}\nvalue: 500\n";
 
+/// Returns what `run` prints in a directory with these files.
+fn print_files(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> String {
+    let dir = scratch(name);
+    files.iter().for_each(|(file, text)| std::fs::write(dir.join(file), text).unwrap());
+    let output = program(&[&["run"], arguments].concat()).current_dir(&dir).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Inputs of a run with the JobSet `low`, which fills the ClusterQueue `cq`, and the JobSet `later` after 20 s.
 #[derive(Default)]
 struct TwoJobSets<'a> {
@@ -658,17 +668,9 @@ impl TwoJobSets<'_> {
     }
 
     fn print_manifest(&self, name: &str, later: &str) -> String {
-        let dir = scratch(name);
         let (scenario, files) = self.files(later);
-        for (file, text) in &files {
-            std::fs::write(dir.join(file), text).unwrap();
-        }
-        let file = dir.join("scenario.yaml");
-        std::fs::write(&file, scenario).unwrap();
-        let output = program(&["run", file.to_str().unwrap()]).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        std::fs::remove_dir_all(dir).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        let files = files.iter().map(|(file, text)| (*file, text.as_str())).chain([("scenario.yaml", &*scenario)]);
+        print_files(name, &files.collect::<Vec<_>>(), &["scenario.yaml"])
     }
 
     fn play_manifest(&self, later: &str) -> Result<(Vec<String>, RunOutcome), String> {
@@ -1016,6 +1018,33 @@ fn without_jobset_among_the_frameworks_kueue_ignores_jobsets() {
     }
 }
 
+/// JobSets of TrainJobs are managed by the framework of TrainJobs: Trainer does not copy the labels of a TrainJob.
+#[test]
+fn the_framework_of_train_jobs_decides_about_their_jobsets() {
+    let train_job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, labels: \
+                     {kueue.x-k8s.io/queue-name: l}}\nspec:\n  runtimeRef: {name: rt}\n  trainer: {numNodes: 5, image: \
+                     'x:1', resourcesPerNode: {requests: {cpu: 1}}}\n---\napiVersion: \
+                     trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: rt}\nspec:\n  mlPolicy: \
+                     {numNodes: 1, torch: {}}\n  template: {spec: {replicatedJobs: [{name: node, template: {metadata: \
+                     {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: \
+                     [{name: node, image: 'x:1'}]}}}}}]}}\n";
+    let (of_jobset, of_train_job) = ("jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob");
+    let both = format!("{of_jobset}, {of_train_job}");
+    for (frameworks, is_managed) in [(of_jobset, false), (of_train_job, true), (&both, true)] {
+        let configuration = format!(
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nintegrations: {{frameworks: \
+             [{frameworks}]}}\n---\n{TWO_QUEUES}"
+        );
+        let files = [("t.yaml", train_job), ("q.yaml", &configuration)];
+        let printed = print_files("train-job", &files, &["-f", "t.yaml", "-f", "q.yaml"]);
+        // The quota is 4 CPUs.
+        assert_eq!(printed.contains("JobSet t: every pod is ready"), !is_managed, "{frameworks}: {printed}");
+        assert_eq!(printed.contains("ExceedsMaxQuota"), is_managed, "{frameworks}: {printed}");
+        let ignores = "ignores TrainJobs: integrations.frameworks of its Configuration lacks trainer";
+        assert_eq!(printed.contains(ignores), !is_managed, "{frameworks}: {printed}");
+    }
+}
+
 #[test]
 fn the_class_named_default_counts_for_jobsets_that_name_none() {
     let class = |name: &str, value: u32| {
@@ -1243,6 +1272,21 @@ fn the_api_server_refuses_workloads_that_break_its_rules() {
     }
 }
 
+#[test]
+fn unknown_fields_of_a_workload_in_a_dump_are_named() {
+    let later = four_pods("later", IN_QUEUE, "");
+    let template = "template: {spec: {containers: [{name: c, image: x}]}}";
+    for (uid, field, is_named) in [(", uid: u", ", foo: 1", true), (", uid: u", "", false)] {
+        let objects = format!(
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {{name: pre, namespace: default{uid}}}\nspec: \
+             {{queueName: l2, podSets: [{{{template}{field}}}]}}\n---\n"
+        );
+        let printed = TwoJobSets { objects: &objects, ..TwoJobSets::default() }.print_manifest("unknown", &later);
+        let note = "Workload.spec.podSets.foo (not a field of kueue.x-k8s.io/v1beta2)";
+        assert_eq!(printed.contains(note), is_named, "{printed}");
+    }
+}
+
 /// Inputs with a configuration of the manager.
 fn configured(fields: &str) -> String {
     format!("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{fields}\n---\n")
@@ -1298,8 +1342,24 @@ fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() 
         ),
         ("featureGates: {TLSOptions: false}", "cannot set feature gate TLSOptions to false, feature is locked to true"),
         (
-            "featureGates: {TopologyAwareScheduling: false}",
-            "featureGates: Invalid value: 1: cannot use a TAS profile with TAS disabled",
+            "featureGates: {TopologyAwareScheduling: false, TASProfileMixed: false}",
+            "featureGates: Invalid value: {\"TASProfileMixed\":false,\"TopologyAwareScheduling\":false}: \
+             [TASFailedNodeReplacement is enabled, but depends on features that are disabled: \
+             [TopologyAwareScheduling], TASFailedNodeReplacementFailFast is enabled",
+        ),
+        (
+            "featureGates: {FlavorFungibility: false}",
+            ": FlavorFungibilityPreserveScanProgress is enabled, but depends on features that are disabled: \
+             [FlavorFungibility]",
+        ),
+        (
+            "featureGates: {AllBeta: false, TASBalancedPlacement: true}",
+            "TASBalancedPlacement is enabled, but depends on features that are disabled: [TopologyAwareScheduling]",
+        ),
+        (
+            "featureGates: {TASReplaceNodeDueToNotReadyOverFixedTime: true, TASFailedNodeReplacement: false, \
+             TASFailedNodeReplacementFailFast: false, TASReplaceNodeOnPodTermination: false}",
+            "OverFixedTime is enabled, but depends on features that are disabled: [TASFailedNodeReplacement]",
         ),
         (
             "waitForPodsReady: {enable: true, timeout: 0s}",
@@ -1320,7 +1380,8 @@ fn the_manager_refuses_what_upstreams_validation_of_its_configuration_refuses() 
 fn the_manager_accepts_known_gates_and_replaces_empty_values_by_defaults() {
     for (version, fields) in [
         ("v1beta2", "featureGates: {AllAlpha: true, PartialAdmission: false}"),
-        ("v1beta2", "featureGates: {TopologyAwareScheduling: false, TASProfileMixed: false}"),
+        ("v1beta2", "featureGates: {FlavorFungibility: false, FlavorFungibilityPreserveScanProgress: false}"),
+        ("v1beta2", "featureGates: {AllBeta: false}"),
         ("v1beta2", "resources: {transformations: [{input: cpu, strategy: \"\", outputs: {x: 1}}]}"),
         ("v1beta2", "waitForPodsReady: {timeout: 0s}"),
         ("v1beta1", "waitForPodsReady: {enable: false, timeout: 0s}"),
@@ -1420,12 +1481,12 @@ fn the_report_names_the_present_queue_and_the_owner_of_a_prebuilt_workload() {
 
 /// Its admission has no flavors, so that no quota names the ClusterQueue.
 #[test]
-fn the_report_of_a_jobset_without_requests_names_its_local_queue() {
+fn the_report_of_a_jobset_without_requests_names_its_cluster_queue() {
     let later = four_pods("later", IN_QUEUE, "").replace("{requests: {cpu: 1}}", "{}");
     let printed = TwoJobSets::default().print_manifest("no-requests", &later);
     let sentence = printed.split("JobSet later: waited").nth(1).unwrap_or_default();
     let sentence: String = sentence.chars().take(60).collect();
-    assert!(sentence.contains("for quota of LocalQueue l"), "{printed}");
+    assert!(sentence.contains("for quota of ClusterQueue cq (LocalQueue l)"), "{printed}");
 }
 
 #[test]

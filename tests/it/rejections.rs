@@ -144,6 +144,38 @@ fn a_priority_without_its_class_is_forbidden() {
     assert_eq!(pods(&play("", &jobset("", "priorityClassName: some\n              priority: 7"))), 4);
 }
 
+/// `admitPod` of `plugin/pkg/admission/priority/admission.go`.
+#[test]
+fn a_preemption_policy_that_differs_from_that_of_the_class_is_forbidden() {
+    let class = |rest: &str| {
+        let kind = "apiVersion: scheduling.k8s.io/v1, kind: PriorityClass";
+        format!("objects: [{{{kind}, metadata: {{name: high}}, value: 10{rest}}}]")
+    };
+    let named = |policy: &str| format!("priorityClassName: high\n              preemptionPolicy: {policy}");
+    let (never, preempts) = ("preemptionPolicy: Never", "PreemptLowerPriority");
+    for (objects, pod, computed) in [
+        (class(""), named("Never"), Some(preempts)),
+        (class(""), named(preempts), None),
+        (class(", preemptionPolicy: Never"), named(preempts), Some("Never")),
+        (class(", preemptionPolicy: Never"), named("Never"), None),
+        (class(", globalDefault: true"), never.to_owned(), Some(preempts)),
+        (class(", globalDefault: true, preemptionPolicy: Never"), never.to_owned(), None),
+        (String::new(), never.to_owned(), Some(preempts)),
+        // Without a definition of the class, it is assumed to have the policy in the pod spec.
+        (String::new(), named("Never"), None),
+    ] {
+        let text = play(&objects, &jobset("", &pod));
+        assert_eq!(pods(&text), if computed.is_some() { 0 } else { 4 }, "{objects} {pod}: {:?}", text.events);
+        let words = computed.map(|computed| {
+            format!(
+                ") must not be provided in pod spec; priority admission controller computed {computed} from the given"
+            )
+        });
+        let has = |words: &String| text.events.iter().any(|e| e.contains(words));
+        assert!(words.as_ref().is_none_or(has), "{objects} {pod}: {:?}", text.events);
+    }
+}
+
 #[test]
 fn a_request_that_no_pod_may_have_is_rejected_with_the_job() {
     let text = play("", &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1));

@@ -229,6 +229,30 @@ fn a_patch_of_another_version_or_uid_is_refused() {
     }
 }
 
+#[test]
+fn a_patch_that_makes_a_stored_object_invalid_is_refused() {
+    let object = |kind: &str, version: &str, rest: &str| {
+        format!("objects: [{{apiVersion: {version}, kind: {kind}, metadata: {{name: b}}, {rest}}}]\n")
+    };
+    let budget = object("PodDisruptionBudget", "policy/v1", "spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}");
+    let class = object("PriorityClass", "scheduling.k8s.io/v1", "value: 10");
+    for (objects, kind, merge, expected) in [
+        (&budget, "PodDisruptionBudget", "{spec: {minAvailable: -1}}", Some("must be greater than or equal to 0")),
+        (&budget, "PodDisruptionBudget", "{spec: {maxUnavailable: 1}}", Some("cannot be both set")),
+        (&budget, "PodDisruptionBudget", "{spec: {minAvailable: 2}}", None),
+        (&class, "PriorityClass", "{value: 11}", Some("value: Forbidden: may not be changed in an update.")),
+        (&class, "PriorityClass", "{value: 10, description: x}", None),
+    ] {
+        let rest = format!("{objects}faults: [{{at: 20s, patch: {{kind: {kind}, name: b, merge: {merge}}}}}]\n");
+        let [_, _, events] = run_pods("patched-object", &[("a", 1, 1, "")], &rest, 0);
+        let refusal = events.lines().find(|line| line.contains("is invalid"));
+        match expected {
+            Some(text) => assert!(refusal.is_some_and(|line| line.contains(text)), "{merge}: {refusal:?}"),
+            None => assert_eq!(refusal, None, "{merge}"),
+        }
+    }
+}
+
 /// `kubelet.go` adds the handler of devices before that of the predicates. The amounts are those of the first container
 /// that gets no devices (`devicesToAllocate`). Nodes have three devices.
 #[test]
@@ -1213,5 +1237,146 @@ fn waits_and_causes_of_lost_nodes_have_their_own_times() {
         let text = in_directory("lost", &files, command, 0);
         assert!(text.contains(expected), "{faults}: {text}");
         assert!(!text.contains("waiting for the next scheduled fault"), "{faults}: {text}");
+    }
+}
+
+/// A node that provides no GPU runs pods that request zero GPUs, and a generated cluster has none.
+#[test]
+fn a_request_of_zero_needs_no_node_with_the_resource() {
+    let zero = PLAIN.replace("example.com/accelerator: 4", "cpu: 1, nvidia.com/gpu: 0");
+    assert_ne!(zero, PLAIN);
+    let topology = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools: [{name: 'n-{node}', \
+                    nodesPerIsland: 20, allocatable: {cpu: 8, memory: 64Gi}}]\n";
+    let files = [("plain.yaml", &*zero), ("t.yaml", topology)];
+    for arguments in [&["run", "-f", "plain.yaml", "-t", "t.yaml"][..], &["run", "-f", "plain.yaml"]] {
+        let text = in_directory("zero", &files, arguments, 0);
+        assert!(text.contains("every pod is ready") && !text.contains("with 0 nvidia.com/gpu"), "{text}");
+    }
+}
+
+/// Two racks of two nodes, with pods of the inputs.
+fn with_pods(pods: &str, annotations: &str) -> Vec<(&'static str, String)> {
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: t}}\ntopology: {{apiVersion: \
+         jobset-sim/v1alpha1, kind: Topology, metadata: {{name: t}}, pools: [{{name: 'n-{{node}}', count: 2, \
+         nodesPerIsland: 2, labels: {{rack: 'r-{{pool}}'}}, allocatable: {{cpu: 8, memory: 64Gi}}}}]}}\njobSets: \
+         [{{manifest: j.yaml}}]\nobjects:\n{pods}\nstop: {{at: 2m}}\n"
+    );
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: j, annotations: {{{annotations}}}}}\nspec: \
+         {{replicatedJobs: [{{name: w, template: {{spec: {{parallelism: 1, completions: 1, template: {{spec: \
+         {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{requests: {{cpu: 6}}}}}}]}}}}}}}}}}]}}\n"
+    );
+    vec![("s.yaml", scenario), ("j.yaml", jobset)]
+}
+
+fn pod_of_inputs(name: &str, labels: &str, spec: &str, status: &str) -> String {
+    format!(
+        "- {{apiVersion: v1, kind: Pod, metadata: {{name: {name}, labels: {{{labels}}}}}, spec: {{{spec}, containers: \
+         [{{name: c, image: x, resources: {{requests: {{cpu: 1500m}}}}}}]}}{status}}}\n"
+    )
+}
+
+#[test]
+fn pods_of_the_inputs_share_a_node_have_priorities_and_hold_nothing_when_they_have_finished() {
+    let bound = |name: &str, node: u32, more: &str, status: &str| {
+        pod_of_inputs(name, "", &format!("nodeName: n-{node}{more}"), status)
+    };
+    let class = "- {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 50}\n";
+    let named = ", priorityClassName: high";
+    let two =
+        [0, 1, 2, 3].map(|node| bound(&format!("a{node}"), node, "", "") + &bound(&format!("b{node}"), node, "", ""));
+    let finished = two.concat().replace("}]}}\n", "}]}, status: {phase: Succeeded}}\n");
+    for (pods, code, expected) in [
+        // A node keeps 5 of 8 CPUs.
+        (two.concat(), 4, "Insufficient cpu"),
+        (two[..3].concat(), 0, "every pod is ready"),
+        (finished, 0, "every pod is ready"),
+        (format!("{}{class}", bound("a", 0, named, "")), 0, "every pod is ready"),
+        (format!("{class}{}", bound("a", 0, &format!("{named}, priority: 50"), "")), 0, "every pod is ready"),
+        (bound("a", 0, &format!("{named}, priority: 50"), ""), 0, "every pod is ready"),
+    ] {
+        let files = with_pods(&pods, "");
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let text = in_directory("pods", &files, &["run", "s.yaml", "--paranoid"], code);
+        assert!(text.contains(expected), "{pods}: {text}");
+        let is_named = text.contains("Pods that have finished: they hold nothing and are omitted");
+        assert_eq!(is_named, pods.contains("Succeeded"), "{text}");
+    }
+    for (pods, refusal) in [
+        (
+            format!("{class}{}", bound("a", 0, ", priorityClassName: low", "")),
+            "no PriorityClass with name low was found",
+        ),
+        (
+            format!("{class}{}", bound("a", 0, &format!("{named}, priority: 7"), "")),
+            "the integer value of priority (7)",
+        ),
+    ] {
+        let dir = scratch("refused-pods");
+        for (name, text) in with_pods(&pods, "") {
+            fs::write(dir.join(name), text).unwrap();
+        }
+        let output = run(&["run", dir.join("s.yaml").to_str().unwrap()], 2);
+        assert!(output_text(&output).contains(refusal), "{}", output_text(&output));
+        fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+/// The terms of a leader select all pods with a job-key, also those that belong to no JobSet of the inputs.
+#[test]
+fn pods_of_other_jobsets_keep_exclusive_leaders_out_of_their_domains() {
+    let labels = |key: &str| format!("jobset.sigs.k8s.io/{key}: abc, jobset.sigs.k8s.io/priority: '0'");
+    let exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology: rack";
+    for (key, nodes, annotations, code) in [
+        ("job-key", &[0, 2][..], exclusive, 4),
+        ("job-key", &[0], exclusive, 0),
+        ("job-key", &[0, 2], "", 0),
+        ("other-key", &[0, 2], exclusive, 0),
+    ] {
+        let pods = nodes
+            .iter()
+            .map(|node| pod_of_inputs(&format!("p{node}"), &labels(key), &format!("nodeName: n-{node}"), ""));
+        let files = with_pods(&pods.collect::<String>(), annotations);
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let text = in_directory("foreign", &files, &["run", "s.yaml", "--paranoid"], code);
+        let expected = if code == 0 { "every pod is ready" } else { "didn't match pod anti-affinity rules" };
+        assert!(text.contains(expected), "{key} {nodes:?} {annotations}: {text}");
+    }
+}
+
+/// Kueue finds no reason if each flavor that it tries fits, and the API server refuses the condition.
+#[test]
+fn admit_and_why_name_a_resource_that_the_cluster_queue_does_not_cover() {
+    let jobset = queued("train", "qa", [1, 2], "").replace("accelerator: 4", "accelerator: 4, memory: 1Gi");
+    let files = [("j.yaml", &*jobset), ("q.yaml", QUEUES)];
+    let message = "couldn't assign flavors to pod set w: resource memory unavailable in ClusterQueue";
+    for (command, words, code) in [
+        ("admit", "is not admitted in ClusterQueue a (LocalQueue qa): flavor", 4),
+        ("run", "its Workload waits for admission in LocalQueue qa: couldn't assign flavors", 0),
+        ("why", "No flavor fits.", 0),
+    ] {
+        let arguments = [command, "-f", "j.yaml", "-f", "q.yaml", "-t", "small-16"];
+        let text = in_directory("undeclared", &files, &arguments, code);
+        assert!(text.contains(message) && text.contains(words), "{command}: {text}");
+    }
+}
+
+/// `rejectPodAdmissionBasedOnOSField` of the kubelet. A node without the label runs Linux, which is stated.
+#[test]
+fn pods_for_windows_run_on_nodes_with_its_label_only() {
+    let jobset = PLAIN.replace("restartPolicy: Never", "os: {name: windows}, restartPolicy: Never");
+    let jobset = jobset.replace("example.com/accelerator: 4", "cpu: 1");
+    for (label, runs, is_named) in [("windows", true, false), ("linux", false, false), ("", false, true)] {
+        let label = if label.is_empty() { String::new() } else { format!("kubernetes.io/os: {label}") };
+        let topology = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {{name: t}}\npools: [{{name: 'n-{{node}}', \
+             nodesPerIsland: 20, labels: {{{label}}}, allocatable: {{cpu: 8, memory: 64Gi}}}}]\n"
+        );
+        let files = [("plain.yaml", &*jobset), ("t.yaml", &*topology)];
+        let arguments = ["run", "-f", "plain.yaml", "-t", "t.yaml", "--set", "stop.at=1m", "--format", "json"];
+        let text = in_directory("windows-label", &files, &arguments, 0);
+        assert_eq!(text.contains("\"running\"") || text.contains("\"ready\": 4"), runs, "{label}: {text}");
+        assert_eq!(text.contains("nodes without the label kubernetes.io/os: they run Linux"), is_named, "{text}");
     }
 }

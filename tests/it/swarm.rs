@@ -30,7 +30,7 @@ use sim_api::spec::{BY_SCRIPT, FeatureGates, KubeVersion, ScenarioSpec};
 use sim_engine::record::*;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, Once};
@@ -48,7 +48,7 @@ fn drawn_cases_end_with_an_explained_reason() {
     // A part of the seeds does not reach every kind of record.
     if number("SWARM_SEED").is_none() && seeds == SEEDS {
         for marker in MUST_HAPPEN {
-            assert!(seen.contains(marker), "no seed has a {marker}");
+            assert!(seen.contains_key(marker), "no seed has a {marker}");
         }
     }
 }
@@ -75,7 +75,7 @@ fn mutated_files_are_rejected_or_run_consistently() {
     let seen = run_seeds("whatever_is_changed", changed_cases(), changed);
     if number("SWARM_SEED").is_none() && support::runs_long_tests() {
         for marker in ["refused", "End Settled", "End Stuck", "RestartCounted"] {
-            assert!(seen.contains(marker), "no seed has {marker}");
+            assert!(seen.contains_key(marker), "no seed has {marker}");
         }
     }
 }
@@ -130,10 +130,12 @@ fn linted(source: sim_inputs::SourceText) -> Result<(), sim_inputs::Diagnostics>
 
 /// The kinds of records of a seed, or the problem that it found.
 type Seen = Result<BTreeSet<String>, String>;
+/// Number of seeds by what they reach.
+type Counts = BTreeMap<String, u64>;
 type One = dyn Fn(u64, bool) -> Seen + Send + Sync;
 
 /// Runs the requested seeds.
-fn run_seeds(test: &str, usual: u64, one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static) -> BTreeSet<String> {
+fn run_seeds(test: &str, usual: u64, one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static) -> Counts {
     let only = number("SWARM_SEED");
     let first = number("SWARM_FIRST").unwrap_or(1);
     let seeds: Vec<u64> = match only {
@@ -160,7 +162,7 @@ const MUST_HAPPEN: [&str; 28] = [
 ];
 
 /// Runs all seeds on two threads. A seed that hangs ends the test.
-fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, BTreeSet<String>) {
+fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, Counts) {
     let left = Arc::new(Mutex::new(seeds.clone().into_iter()));
     let (tell, text) = mpsc::channel();
     let workers = 2;
@@ -176,7 +178,7 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
     }
     drop(tell);
     let mut under_way: Vec<u64> = Vec::new();
-    let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut failures, mut seen) = (Vec::new(), Counts::new());
     // The reduction of a failing case takes many runs.
     let patience = if verbose { 60 * PATIENCE } else { PATIENCE };
     loop {
@@ -185,7 +187,7 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
             Ok((seed, Some(result))) => {
                 under_way.retain(|s| *s != seed);
                 match result {
-                    Ok(kinds) => seen.extend(kinds),
+                    Ok(kinds) => kinds.into_iter().for_each(|kind| *seen.entry(kind).or_default() += 1),
                     Err(problem) => failures.push((seed, problem)),
                 }
             }

@@ -114,7 +114,7 @@ impl PlacementSink {
 fn uses_accelerators(scenario: &ScenarioSpec, rj: &ReplicatedJob) -> bool {
     let requests = rj.template.template.spec.requests();
     let is_accelerator = |name: &String| scenario.topology.pools.iter().any(|pool| pool.accelerator == *name);
-    requests.keys().any(is_accelerator)
+    requests.iter().any(|(name, milli)| *milli > 0 && is_accelerator(name))
 }
 
 impl RecordSink for PlacementSink {

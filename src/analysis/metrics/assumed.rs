@@ -110,10 +110,14 @@ pub fn kueue(scenario: &ScenarioSpec) -> Option<String> {
     let objects = scenario.kueue.as_ref()?;
     let configuration = &objects.configuration;
     let mut jobsets = scenario.jobsets.iter().map(|submitted| &submitted.jobset);
-    if !configuration.manages_jobsets {
-        let has_queue = jobsets.any(|jobset| jobset.kueue_queue().is_some());
-        let ignores = "ignores JobSets: integrations.frameworks of its Configuration lacks jobset.x-k8s.io/jobset";
-        return has_queue.then(|| ignores.to_owned());
+    let ignored = jobsets.clone().find(|jobset| jobset.kueue_queue().is_some() && !objects.has_integration(jobset));
+    if let Some(jobset) = ignored {
+        let (kinds, framework) = if objects.is_of_train_job(jobset) {
+            ("TrainJobs", "trainer.kubeflow.org/trainjob")
+        } else {
+            ("JobSets", "jobset.x-k8s.io/jobset")
+        };
+        return Some(format!("ignores {kinds}: integrations.frameworks of its Configuration lacks {framework}"));
     }
     let wait = configuration.wait_for_pods_ready.as_ref().filter(|_| configuration.has_default_readiness)?;
     jobsets.any(|jobset| objects.manages(jobset)).then(|| {

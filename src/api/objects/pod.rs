@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
 const GENERATED_PREFIX_MAX: usize = 58;
+const PREEMPT_LOWER_PRIORITY: &str = "PreemptLowerPriority";
 
 /// Returns the pod of a completion index. The index is `None` for a NonIndexed Job.
 pub fn pod_of_index(job: &Value, index: Option<u32>) -> Value {
@@ -219,7 +220,7 @@ pub fn priority_of(spec: &Value, classes: &[Value]) -> Option<(String, i64)> {
 }
 
 /// Implements the admission plugin Priority.
-fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
+pub fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "priorityClassName").to_owned();
     let result = priority_class(pod, around.priority_classes);
     let Some((_, value)) = priority_of(pod, around.priority_classes) else {
@@ -235,13 +236,20 @@ fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result
         return Err(forbidden(name, &why));
     }
     object_insert(pod, "priority", value.into());
-    let policy = result.map_or("", |c| text(c, "preemptionPolicy"));
-    let policy = if policy.is_empty() { "PreemptLowerPriority" } else { policy };
+    // A class that is assumed to exist has the policy of the pod.
+    let policy = result.map_or(PREEMPT_LOWER_PRIORITY, |c| text(c, "preemptionPolicy"));
+    let requested = text(pod, "preemptionPolicy");
+    if !policy.is_empty() && !["", policy].contains(&requested) {
+        let why = format!(
+            "the string value of PreemptionPolicy ({requested}) must not be provided in pod spec; priority admission controller computed {policy} from the given PriorityClass name"
+        );
+        return Err(forbidden(name, &why));
+    }
     if let (Some(result), "") = (result, class.as_str()) {
         let name = result["metadata"]["name"].clone();
         object_insert(pod, "priorityClassName", name);
     }
-    set_default(pod, "preemptionPolicy", policy);
+    set_default(pod, "preemptionPolicy", if policy.is_empty() { PREEMPT_LOWER_PRIORITY } else { policy });
     Ok(())
 }
 

@@ -20,6 +20,19 @@ pub struct TopologySpec {
     pub extended_resource_toleration: bool,
     /// Notes on annotations of imported Nodes on which components outside the model act.
     pub acting_annotations: Vec<String>,
+    pub running_pods: RunningPods,
+}
+
+/// Numbers of the running pods of an imported cluster, of which only the resources are simulated.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunningPods {
+    pub all: usize,
+    /// Pods with ports of their nodes.
+    pub with_host_ports: usize,
+    /// Pods with terms of `podAffinity` or `podAntiAffinity`.
+    pub with_terms: usize,
+    /// Pods of Jobs of JobSets, which have the label `keys::JOB_KEY`.
+    pub of_jobsets: usize,
 }
 
 /// A slice that optical switches formed from cubes of 4x4x4 chips, as a torus with wraparound on all axes.
@@ -73,6 +86,8 @@ pub struct NamedNode {
     pub occupied: BTreeMap<String, i64>,
     /// Part of the occupied resources that pods of Kueue's Workloads hold, by namespace and name of the Workload.
     pub workloads: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Part of the occupied resources that pods of JobSets hold, by namespace and name of the JobSet.
+    pub jobsets: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
 impl NodePool {

@@ -198,7 +198,9 @@ impl Diagnosis<'_, '_> {
             return format!("{kind} {name} is being deleted, but no modelled controller removes its finalizers");
         }
         if let Some(why) = self.components.kueue.blocked_reason(self.ctx, jobset) {
-            return self.with_run_end(why);
+            let unreported = self.components.kueue.unreported_reason(self.ctx, jobset);
+            return self
+                .with_run_end(unreported.map_or_else(|| why.clone(), |unreported| format!("{why}: {unreported}")));
         }
         let mut waiting_at_barrier = 0;
         for job in self.ctx.store.jobs_of(jobset) {

@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 
 /// Beginning of the status message of a refused pod, which its Event lacks (`rejectPod` in `kubelet.go`).
 const REJECTED: &str = "Pod was rejected: ";
+/// Label of the operating system, which the kubelet maintains.
+const NODE_OS: &str = "kubernetes.io/os";
 /// Amounts are counted in thousandths.
 const MILLI: i64 = 1000;
 
@@ -103,7 +105,9 @@ impl KubeletState {
             return Some(refusal);
         }
         let spec = store.pod_spec(pod);
-        if spec.is_windows {
+        // Nodes without the label run Linux.
+        let runs_windows = || store.nodes.cluster.object(node).labels.get(NODE_OS).is_some_and(|os| os == "windows");
+        if spec.is_windows && !runs_windows() {
             return Some(AdmissionRefusal {
                 reason: "PodOSNotSupported".to_owned(),
                 message: format!("{REJECTED}Failed to admit pod as the OS field doesn't match node OS"),

@@ -288,8 +288,9 @@ impl KubeletState {
         self.nodes.get(node.ix()).copied().unwrap_or_default()
     }
 
+    /// Returns false for a pod that its kubelet has not seen yet, such as a later one of those that exist at the start.
     fn has(&self, pod: PodId, flags: u16) -> bool {
-        self.pods[pod.ix()].has(flags)
+        self.pods.get(pod.ix()).is_some_and(|row| row.has(flags))
     }
 
     fn set(&mut self, pod: PodId, flags: u16) {

@@ -152,9 +152,9 @@ impl KueueController {
             return None;
         }
         if !objects.manages(&stored.spec) {
-            return objects
-                .ignored_reason(&stored.spec)
-                .or_else(|| without_queue(objects, stored.workload.as_deref()?));
+            return objects.ignored_reason(&stored.spec).or_else(|| {
+                without_queue(stored.workload.as_deref().filter(|_| objects.has_integration(&stored.spec))?)
+            });
         }
         let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
         let Some(workload) = &stored.workload else {
@@ -167,6 +167,15 @@ impl KueueController {
         let head = behind.and_then(|head| self.describe_workload(ctx, head));
         let reason = pending_reason(workload, objects)?;
         Some(head.map_or_else(|| reason.clone(), |head| format!("{reason}: {}", behind_message(&head))))
+    }
+
+    /// Returns why the Workload of a JobSet gets no quota if no condition reports it.
+    pub fn unreported_reason(&self, ctx: &EngineContext<'_>, jobset: JobSetId) -> Option<String> {
+        let workload = ctx.store.jobsets[jobset.ix()].workload.as_deref().filter(|workload| is_untried(workload))?;
+        let manager = &self.driver.as_ref()?.manager;
+        let is_active = manager.cache.state.queues[manager.queue_of(workload)?].is_active;
+        let entry = is_active.then(|| manager.nominate_alone(jobset.ix(), self.time(ctx)))?;
+        entry?.unreported()
     }
 
     /// Returns the name of a Workload for messages, with that of its JobSet.
@@ -257,10 +266,7 @@ fn observe(
 
 /// Returns why a suspended JobSet without a queue does not run, if Kueue has suspended it: it has a Workload from the
 /// time when it had a queue.
-fn without_queue(objects: &KueueObjects, workload: &Workload) -> Option<String> {
-    if !objects.configuration.manages_jobsets {
-        return None;
-    }
+fn without_queue(workload: &Workload) -> Option<String> {
     let mut held: BTreeMap<_, Amount> = BTreeMap::new();
     for (fr, amount) in held_quota(workload) {
         let sum = held.entry(fr.resource).or_default();

@@ -151,6 +151,7 @@ impl CapacityLedger {
         self.ports.move_pod(store.pods.template[pod.ix()], node, take);
         if take {
             self.placed_terms.note_pod(&store.pod_spec(pod).terms, pod);
+            self.placed_terms.note_job_key(store, pod);
         }
         if !self.is_gone(node) {
             let terms = terms_of(store, pod);

@@ -4,7 +4,7 @@
 use crate::pod_views::{PodViews, ViewKey, view_key};
 use crate::{ctx::EngineContext, store::ObjectStore};
 use sim_api::spec::PodTerms;
-use sim_api::spec::keys::JOB_COMPLETION_INDEX;
+use sim_api::spec::keys::{JOB_COMPLETION_INDEX, JOB_KEY};
 use sim_base::{JobId, NodeId, PodId, TemplateId};
 use sim_scheduler::host_port::HostPort;
 use sim_scheduler::pod_terms::PodTerm;
@@ -101,6 +101,8 @@ pub struct PlacedTerms {
     selects_indexes: bool,
     /// Whether a term may select pods with this key.
     selected: BTreeMap<ViewKey, bool>,
+    /// Whether a pod without a JobSet has the label of Jobs of JobSets, which the terms of exclusive leaders select.
+    has_foreign_job_key: bool,
 }
 
 impl PlacedTerms {
@@ -108,6 +110,18 @@ impl PlacedTerms {
         if terms.required_affinity + terms.required_anti_affinity + terms.preferred > 0 {
             self.new.push(pod);
         }
+    }
+
+    /// Notes whether a pod that took a node has the label that the terms of exclusive leaders select, and no JobSet by
+    /// which domains count it.
+    pub fn note_job_key(&mut self, store: &ObjectStore, pod: PodId) {
+        let job = store.pods.job[pod.ix()];
+        self.has_foreign_job_key |=
+            !store.jobs[job.ix()].jobset.is_some() && store.template(pod).pod.labels.contains_key(JOB_KEY);
+    }
+
+    pub fn has_foreign_job_key(&self) -> bool {
+        self.has_foreign_job_key
     }
 
     /// Returns whether a term may select the pod: namespaces that are selected by labels are not examined.

@@ -71,13 +71,16 @@ pub(super) enum Nomination {
 
 impl SchedulerState {
     /// Returns whether the search over columns is not enough for the pod: it has terms about other pods or preferred
-    /// nodes or claims, terms of other pods may select it, pods are nominated, or a Service beside those of JobSets may
+    /// nodes or claims, terms of other pods may select it, it is exclusive and a
+    /// pod without a JobSet counts as one of another Job, pods are nominated, or a Service beside those of JobSets may
     /// spread it. A missing claim or resource keeps the pod from every node.
     fn needs_plugins(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
         let store = &**ctx.store;
         let blocked = store.facts(pod).blocked.is_some() || store.deleting_claim(pod).is_some();
         let namespace = || store.names.namespace_of(store.pods.job[pod.ix()]);
         let has_terms = has_own_terms(store, pod) || !self.profile(store, pod).has_default_filters();
+        let has_foreign = || store.template(pod).exclusive.is_some() && self.ledger.placed_terms.has_foreign_job_key();
+        let has_terms = has_terms || has_foreign();
         let is_concerned = has_terms || !self.nominated.is_empty() || self.ledger.terms_may_concern(ctx, pod);
         let restricts = || is_concerned || has_restricting_claims(ctx, pod);
         !blocked && (restricts() || self.ledger.spread.has_foreign_service(store, namespace()))

@@ -7,6 +7,7 @@ use crate::apiserver::{NewPod, ObjectOwner};
 use crate::{apiserver, ctx::EngineContext, record::JobName};
 use serde_json::Value;
 use sim_api::admission::{self, AdmissionRejection};
+use sim_api::objects::{ObjectContext, admit_priority};
 use sim_api::spec::{BY_SCRIPT, ObjectDecodeError, ObjectKind, PodObject};
 use sim_base::{DomainId, JobSetId};
 use std::sync::Arc;
@@ -169,8 +170,10 @@ fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
 
 /// Adds a pod without a Job, in its own row without a Job object.
 fn create_pod(
-    ctx: &mut EngineContext<'_>, pod: PodObject, object: &Value, owner_missing: bool,
+    ctx: &mut EngineContext<'_>, mut pod: PodObject, object: &Value, owner_missing: bool,
 ) -> Result<(), ScriptRequestError> {
+    let object = &with_priority(ctx, object)?;
+    pod.template.spec.priority = object["spec"]["priority"].as_i64().and_then(|p| i32::try_from(p).ok()).unwrap_or(0);
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {
         return Err(ScriptRequestError::NodeOfPodMissing { node: name.clone(), pod: pod.name });
@@ -196,6 +199,16 @@ fn create_pod(
         NewPod { job, index: 0, template, domain: DomainId::NONE, failures: (0, 0), tracked: false, held },
     );
     Ok(())
+}
+
+/// Returns a pod with the priority that the admission plugin Priority sets, by the classes that exist now.
+fn with_priority(ctx: &EngineContext<'_>, object: &Value) -> Result<Value, AdmissionRejection> {
+    let (priority_classes, _) = apiserver::known_classes(ctx, &object["spec"]);
+    let around = ObjectContext { priority_classes: &priority_classes, ..ObjectContext::default() };
+    let mut stored = object.clone();
+    let name = object["metadata"]["name"].as_str().unwrap_or("");
+    admit_priority(&mut stored["spec"], name, &around)?;
+    Ok(stored)
 }
 
 /// Kinds whose objects are stored as documents, because something in the model depends on them.

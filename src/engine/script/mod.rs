@@ -34,10 +34,12 @@ use webhooks::{CREATE_WEBHOOK, check_webhook_available};
 impl ScriptRunner {
     /// Creates the objects that exist before the first event.
     pub fn begin(&mut self, ctx: &mut EngineContext<'_>) {
-        // Owners precede their dependents.
+        // Owners precede their dependents, and PriorityClasses precede pods.
+        let (classes, others): (Vec<_>, Vec<_>) =
+            ctx.scenario.objects.iter().partition(|object| object["kind"] == "PriorityClass");
         let (dependents, owners): (Vec<_>, Vec<_>) =
-            ctx.scenario.objects.iter().partition(|object| apiserver::has_owner_references(object));
-        for object in owners.into_iter().chain(dependents) {
+            others.into_iter().partition(|object| apiserver::has_owner_references(object));
+        for object in classes.into_iter().chain(owners).chain(dependents) {
             let created = match object["kind"].as_str() {
                 Some("Node") => self.add_node(ctx, object),
                 _ => self.create(ctx, object, None),

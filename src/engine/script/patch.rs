@@ -11,9 +11,12 @@ use super::state::ScriptRunner;
 use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available, kueue_update_refusal};
 use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
-use sim_api::admission;
-use sim_api::spec::JobSet;
+use sim_api::admission::error_list::ErrorList;
+use sim_api::admission::field::FieldPath;
+use sim_api::admission::{self, AdmissionRejection};
+use sim_api::objects::{ObjectContext, admit_any};
 use sim_api::spec::keys::FOREGROUND_DELETION;
+use sim_api::spec::{JobSet, ObjectKind};
 use sim_base::JobSetId;
 
 impl ScriptRunner {
@@ -32,11 +35,32 @@ impl ScriptRunner {
                 let mut object = stored.map_or(Value::Null, |o| o.object.clone());
                 let deleting = !object["metadata"]["deletionTimestamp"].is_null();
                 patched_finalizers(body, deleting, &finalizer_names(&object["metadata"]["finalizers"]))?;
+                let before = object.clone();
                 admission::merge_patch(&mut object, body);
+                check_update(kind, &before, &object)?;
                 apiserver::change_other(ctx, kind, at, object);
                 Ok(())
             }
         }
+    }
+}
+
+/// Validates a changed object like a new one, for the kinds that are validated when they are created. The value and the
+/// policy of a PriorityClass are immutable (`ValidatePriorityClassUpdate`).
+fn check_update(kind: ObjectKind, before: &Value, after: &Value) -> Result<(), AdmissionRejection> {
+    match kind {
+        ObjectKind::PodDisruptionBudget | ObjectKind::PodGroup => admit_any(after, &ObjectContext::default()).map(drop),
+        ObjectKind::PriorityClass => {
+            let mut errors = ErrorList::default();
+            for field in ["value", "preemptionPolicy"] {
+                if before[field] != after[field] {
+                    errors.forbidden(&FieldPath::new(field), "may not be changed in an update.");
+                }
+            }
+            let name = after["metadata"]["name"].as_str().unwrap_or("");
+            errors.into_rejection(kind.as_str(), name)
+        }
+        _ => Ok(()),
     }
 }
 

@@ -6,7 +6,8 @@ use super::stored::{stored_job, stored_jobset, stored_node, stored_pod};
 use super::written::too_large;
 use crate::{server, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use serde_json::{Value, json};
-use sim_api::objects::{ObjectContext, admit_any};
+use sim_api::admission::AdmissionRejection;
+use sim_api::objects::{ObjectContext, admit_any, existing_priority_classes};
 use sim_api::spec::ObjectKind;
 use sim_scheduler::SchedulerConfiguration;
 
@@ -25,6 +26,7 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
     let object = posted(node, kind);
     let admitted = match kind {
         ObjectKind::JobSet => server::stored(&object),
+        ObjectKind::Pod => admit_pod(&object),
         _ => admit_any(&object, &ObjectContext::default()),
     };
     let understood = |object: &Value| match kind {
@@ -44,6 +46,29 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
     let message = format!("the {} is refused: {refusal}", kind.as_str());
     report.error(node.at, message);
     None
+}
+
+/// Returns a Pod as stored, but with the posted fields of its priority: they depend on the PriorityClasses that exist
+/// when it is created. Until then its class and its RuntimeClass are assumed to exist.
+fn admit_pod(posted: &Value) -> Result<Value, AdmissionRejection> {
+    let spec = &posted["spec"];
+    let mut classes = existing_priority_classes(spec, Vec::new(), false);
+    if classes.is_empty() && spec["priority"].is_i64() {
+        classes.push(json!({"metadata": {"name": ""}, "value": spec["priority"], "globalDefault": true}));
+    }
+    let runtime = spec["runtimeClassName"].as_str().map(str::to_owned);
+    let around =
+        ObjectContext { priority_classes: &classes, runtime_classes: runtime.as_slice(), ..ObjectContext::default() };
+    let mut stored = admit_any(posted, &around)?;
+    if let Some(fields) = stored["spec"].as_object_mut() {
+        for field in ["priority", "priorityClassName", "preemptionPolicy"] {
+            match &spec[field] {
+                Value::Null => _ = fields.remove(field),
+                value => _ = fields.insert(field.to_owned(), value.clone()),
+            }
+        }
+    }
+    Ok(stored)
 }
 
 /// Returns the object as kubectl posts it, with the default namespace filled in.

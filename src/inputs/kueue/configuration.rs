@@ -16,7 +16,8 @@ const SAMPLING_INTERVAL: Duration = Duration::from_secs(5 * 60);
 pub fn configuration(node: &YamlNode) -> KueueConfiguration {
     let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(CONFIGURATION_V1BETA1);
     KueueConfiguration {
-        manages_jobsets: manages_jobsets(node),
+        manages_jobsets: manages(node, JOBSET_FRAMEWORK),
+        manages_train_jobs: manages(node, TRAIN_JOB_FRAMEWORK),
         manage_jobs_without_queue_name: read::boolean(node, "manageJobsWithoutQueueName").unwrap_or(false),
         managed_namespaces: managed_namespaces(node),
         wait_for_pods_ready: wait_for_pods_ready(node, is_old),
@@ -39,16 +40,19 @@ fn managed_namespaces(node: &YamlNode) -> NamespaceSelector {
 /// Name of JobSet among `integrations.frameworks`.
 const JOBSET_FRAMEWORK: &str = "jobset.x-k8s.io/jobset";
 
-/// Returns whether JobSet is among the frameworks. Without a list, the one of Kueue's release manifests counts, which
-/// contains it; the default of the code is only `batch/job`.
-fn manages_jobsets(node: &YamlNode) -> bool {
+/// Name of TrainJob among `integrations.frameworks`.
+const TRAIN_JOB_FRAMEWORK: &str = "trainer.kubeflow.org/trainjob";
+
+/// Returns whether a framework is listed. Without a list, the one of Kueue's release manifests counts, which contains
+/// JobSet and TrainJob; the default of the code is only `batch/job`.
+fn manages(node: &YamlNode, framework: &str) -> bool {
     let frameworks = node.get("integrations").map(|integrations| read::strings(integrations, "frameworks"));
-    frameworks.is_none_or(|frameworks| frameworks.iter().any(|name| name == JOBSET_FRAMEWORK))
+    frameworks.is_none_or(|frameworks| frameworks.iter().any(|name| name == framework))
 }
 
 /// Returns the frameworks that queue the Jobs or pods of a JobSet if JobSet is not among the frameworks.
 pub fn frameworks_of_children(node: &YamlNode) -> Vec<String> {
-    if manages_jobsets(node) {
+    if manages(node, JOBSET_FRAMEWORK) {
         return Vec::new();
     }
     let frameworks = node.get("integrations").map(|integrations| read::strings(integrations, "frameworks"));

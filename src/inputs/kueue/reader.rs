@@ -1,11 +1,11 @@
 //! Finds the objects of Kueue in texts and converts them.
 
 use super::configuration::{self, configuration};
-use super::{quotas, stored_workload, validate};
+use super::{quotas, stored_workload, validate, workload_rules};
 use crate::acting_keys;
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA2, table};
+use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA1, V1BETA2, table};
 use crate::schema::field_type::{FieldType, ObjectSchema};
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
@@ -160,6 +160,10 @@ fn read_object(
             let acting = node.get("metadata").map(|metadata| acting_keys::of_workload(&metadata.to_json()));
             for key in acting.into_iter().flatten() {
                 *unmodelled.entry(format!("Workload.{key}")).or_default() += 1;
+            }
+            for field in workload_rules::unknown_fields(node, version == V1BETA1) {
+                let note = format!("Workload.{field} (not a field of {version})");
+                *unmodelled.entry(note).or_default() += 1;
             }
             objects.workloads.push(stored_workload::read((namespace, name), node));
         }

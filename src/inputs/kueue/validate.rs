@@ -540,10 +540,65 @@ fn feature_gates(node: &YamlNode, found: &mut Refusals) {
             return refuse(&value.to_string(), message);
         }
     }
-    if is_set("TopologyAwareScheduling") == Some(false) && is_set("TASProfileMixed") != Some(false) {
-        refuse("1", "cannot use a TAS profile with TAS disabled".to_owned());
+    let is_enabled = |name: &str| {
+        let (stage, default) = GATES_WITH_DEPENDENCIES
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map_or((GateStage::Beta, true), |(_, stage, default, _)| (*stage, *default));
+        let of_stage = match stage {
+            GateStage::Alpha => is_set("AllAlpha"),
+            GateStage::Beta => is_set("AllBeta"),
+            GateStage::Deprecated => None,
+        };
+        is_set(name).or(of_stage).unwrap_or(default)
+    };
+    let unmet =
+        GATES_WITH_DEPENDENCIES.iter().filter(|(name, ..)| is_enabled(name)).filter_map(|(name, _, _, needed)| {
+            let disabled: Vec<&str> = needed.iter().copied().filter(|needed| !is_enabled(needed)).collect();
+            let disabled = Some(disabled).filter(|disabled| !disabled.is_empty())?.join(" ");
+            Some(format!("{name} is enabled, but depends on features that are disabled: [{disabled}]"))
+        });
+    match unmet.collect::<Vec<_>>().as_slice() {
+        [] => {}
+        [one] => refuse(&value.to_string(), one.clone()),
+        several => refuse(&value.to_string(), format!("[{}]", several.join(", "))),
     }
 }
+
+#[derive(Copy, Clone)]
+enum GateStage {
+    Alpha,
+    Beta,
+    Deprecated,
+}
+
+/// Gates that need others (`defaultFeatureGateDependencies`), in alphabetical order: stage, default, and the gates that
+/// must be enabled, which are in beta and enabled by default.
+const GATES_WITH_DEPENDENCIES: [(&str, GateStage, bool, &[&str]); 17] = {
+    use GateStage::{Alpha, Beta, Deprecated};
+    const TOPOLOGY: &str = "TopologyAwareScheduling";
+    const REPLACEMENT: &str = "TASFailedNodeReplacement";
+    const DEVICES: &str = "KueueDRAIntegration";
+    [
+        ("ElasticJobsViaWorkloadSlicesWithTAS", Alpha, false, &["ElasticJobsViaWorkloadSlices", TOPOLOGY]),
+        ("FlavorFungibilityPreserveScanProgress", Beta, true, &["FlavorFungibility"]),
+        ("KueueDRAIntegrationConsumableCapacity", Alpha, false, &[DEVICES]),
+        ("KueueDRAIntegrationExtendedResource", Beta, true, &[DEVICES]),
+        ("KueueDRAIntegrationPartitionableDevices", Beta, true, &[DEVICES]),
+        ("TASBalancedPlacement", Alpha, false, &[TOPOLOGY]),
+        (REPLACEMENT, Beta, true, &[TOPOLOGY]),
+        ("TASFailedNodeReplacementFailFast", Beta, true, &[TOPOLOGY, REPLACEMENT]),
+        ("TASHandleOverlappingFlavors", Beta, true, &[TOPOLOGY]),
+        ("TASMultiLayerTopology", Beta, true, &[TOPOLOGY]),
+        ("TASProfileMixed", Beta, true, &[TOPOLOGY]),
+        ("TASRecomputeAssignmentWithinSchedulingCycle", Beta, true, &[TOPOLOGY]),
+        ("TASReplaceNodeDueToNotReadyOverFixedTime", Deprecated, false, &[TOPOLOGY, REPLACEMENT]),
+        ("TASReplaceNodeOnNodeTaints", Beta, true, &[TOPOLOGY]),
+        ("TASReplaceNodeOnPodTermination", Beta, true, &[TOPOLOGY, REPLACEMENT]),
+        ("TASRespectNodeAffinityPreferred", Alpha, false, &[TOPOLOGY]),
+        ("UnadmittedWorkloadsExplicitStatus", Beta, false, &["UnadmittedWorkloadsObservability"]),
+    ]
+};
 
 /// Value of `quotaCheckStrategy` with which resources that a ClusterQueue does not cover do not count.
 const IGNORE: &str = "IgnoreUndeclared";

@@ -51,6 +51,15 @@ pub fn refusals(node: &YamlNode, is_old: bool) -> Refusals {
     errors.into_iter().map(|error| (at(error.object_path()), error.to_string())).collect()
 }
 
+/// Returns the fields of a stored Workload that this version of Kueue does not define, without the indexes of lists.
+pub fn unknown_fields(node: &YamlNode, is_old: bool) -> Vec<String> {
+    let [_, spec_type] = if is_old { V1BETA1 } else { V1BETA2 };
+    let mut spec = node.get("spec").map_or(Value::Null, YamlNode::to_json);
+    let unknown = coerce::prune_struct(spec_type, &mut spec, "spec");
+    let path = |path: String| path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+    unknown.into_iter().map(path).collect()
+}
+
 /// Removes nulls, as the API server does before the validation.
 fn without_nulls(value: Value) -> Value {
     match value {

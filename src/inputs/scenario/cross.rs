@@ -200,7 +200,8 @@ fn selector(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError)
 }
 
 fn resources(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError) {
-    for resource in job.template.template.spec.requests().keys() {
+    // NodeResourcesFit skips requests of zero (`fitsRequest` in `noderesources/fit.go`).
+    for (resource, _) in job.template.template.spec.requests().iter().filter(|(_, milli)| **milli > 0) {
         if !cluster.resources.contains(resource) {
             let message =
                 format!("replicatedJob {:?} requests {resource:?}, but no node provides this resource", job.name);
@@ -215,7 +216,7 @@ fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
     let pod = &job.template.template.spec;
     let lists = [("initContainers", &pod.init_containers), ("containers", &pod.containers)];
     for (list, containers) in lists {
-        let asks = |c: &ContainerSpec| c.requests.contains_key(resource);
+        let asks = |c: &ContainerSpec| c.requests.get(resource).is_some_and(|milli| *milli > 0);
         if let Some(at) = containers.iter().position(asks) {
             return format!("{POD}.{list}[{at}].resources");
         }

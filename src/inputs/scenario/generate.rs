@@ -1,7 +1,8 @@
 //! Generates a cluster that is large enough for given JobSets.
 
 use sim_api::spec::{
-    GENERATED_CLUSTER, JobSet, NodePool, ReplicatedJob, SubmittedJobSet, TaintEffect, TaintSpec, TopologySpec, keys,
+    GENERATED_CLUSTER, JobSet, NodePool, ReplicatedJob, RunningPods, SubmittedJobSet, TaintEffect, TaintSpec,
+    TopologySpec, keys,
 };
 use std::collections::BTreeMap;
 
@@ -64,6 +65,7 @@ pub fn topology(jobsets: &[SubmittedJobSet], spare: bool) -> TopologySpec {
         extended_resource_toleration: has_accelerators,
         slices: Vec::new(),
         acting_annotations: Vec::new(),
+        running_pods: RunningPods::default(),
     }
 }
 
@@ -97,9 +99,10 @@ impl JobPool<'_> {
         let spec = &self.job.template.template.spec;
         let requests = node_requests(self.jobset, self.job);
         let key = self.jobset.exclusive_key(self.job);
-        let tolerated = |taint: &TaintSpec| {
-            requests.contains_key(&taint.key) || spec.tolerations.iter().any(|t| t.tolerates(taint))
-        };
+        // The admission plugin ExtendedResourceToleration adds a toleration for a request of zero as well.
+        let named = spec.requests();
+        let tolerated =
+            |taint: &TaintSpec| named.contains_key(&taint.key) || spec.tolerations.iter().any(|t| t.tolerates(taint));
         key.is_none_or(|key| key == keys::HOSTNAME || pool.labels.contains_key(key))
             && !self.jobset.selects_labelled_nodes(self.job)
             && spec.node_selector.iter().all(|(k, v)| pool.labels.get(k) == Some(v))
@@ -115,10 +118,10 @@ fn pods_per_node(jobset: &JobSet, job: &ReplicatedJob) -> u32 {
     if is_node { job.template.pods().max(1) } else { 1 }
 }
 
-/// Returns the resources that the pods on one node request.
+/// Returns the resources that the pods on one node request. A node need not have a resource of which they request zero.
 fn node_requests(jobset: &JobSet, job: &ReplicatedJob) -> BTreeMap<String, i64> {
     let n = i64::from(pods_per_node(jobset, job));
-    let requests = job.template.template.spec.requests().into_iter();
+    let requests = job.template.template.spec.requests().into_iter().filter(|(_, milli)| *milli > 0);
     requests.map(|(name, milli)| (name, milli.saturating_mul(n))).collect()
 }
 

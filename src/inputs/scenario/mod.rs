@@ -21,6 +21,7 @@ pub mod pod_names;
 pub mod preset_file;
 mod prices;
 pub mod requests;
+mod running_jobsets;
 pub(crate) mod stop;
 mod surroundings;
 mod timing;
@@ -170,6 +171,7 @@ pub fn parse_scenario(
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
     unmodelled.extend(add_kueue(&mut scenario, &with_kueue, inline, &loaded.written)?);
+    unmodelled.extend(running_jobsets::release(&mut scenario));
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
@@ -261,6 +263,7 @@ fn from_manifests(
     let inline = InlineObjects::default();
     unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue, inline, &manifests.written)?);
     let none = SourceText::default();
+    unmodelled.extend(running_jobsets::release(&mut scenario));
     kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
     kueue::add_run_times(&node, &mut scenario, DiagnosticReport::new(&none, &overrides))?;
     scenario.service_accounts = manifests.service_accounts;
@@ -394,6 +397,9 @@ fn assemble(
     }
 }
 
+/// Part of the names of texts that are rendered from TrainJobs.
+const OF_TRAIN_JOB: &str = "#TrainJob/";
+
 /// Adds the objects of Kueue. Returns their fields that are not modelled.
 fn add_kueue(
     scenario: &mut ScenarioSpec, sources: &[SourceText], inline: InlineObjects, written: &jobsets::WrittenAt,
@@ -404,6 +410,8 @@ fn add_kueue(
     let manifests = kueue::read_with_inline(sources, inline)?;
     let mut objects = manifests.objects;
     objects.namespaces = kueue::namespace_labels(&scenario.objects);
+    let of_train_jobs = scenario.jobsets.iter().filter(|submitted| submitted.source.contains(OF_TRAIN_JOB));
+    objects.train_jobs = of_train_jobs.map(|s| (s.jobset.namespace.clone(), s.jobset.name.clone())).collect();
     scenario.kueue = Some(objects);
     kueue::admit(scenario, written)?;
     Ok(manifests.unmodelled)

@@ -12,6 +12,7 @@ use crate::{kube, read, server};
 use crate::{schema::definitions::objects::IN_FILE, schema::field_type::FieldType, text::node::YamlNode};
 use crate::{text::path::YamlPath, text::yaml};
 use serde_json::Value;
+use sim_api::objects::{ObjectContext, admit_priority};
 use sim_api::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
 use sim_base::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +131,25 @@ pub fn load(
             }
         }
     }
+    check_priorities(scenario, &others, report);
     others
+}
+
+/// Reports pods that the admission plugin Priority refuses. If no PriorityClass is declared, each one exists.
+fn check_priorities(scenario: &YamlNode, others: &ScenarioObjects, report: &mut DiagnosticReport) {
+    let of_kind = |kind: &'static str| others.objects.iter().filter(move |object| object["kind"] == kind);
+    let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
+    if classes.is_empty() {
+        return;
+    }
+    let around = ObjectContext { priority_classes: &classes, ..ObjectContext::default() };
+    let at = scenario.get("objects").map_or(scenario.at, |objects| objects.at);
+    for pod in of_kind("Pod") {
+        let name = pod["metadata"]["name"].as_str().unwrap_or("");
+        if let Err(rejection) = admit_priority(&mut pod["spec"].clone(), name, &around) {
+            report.error(at, format!("the Pod is refused: {}", rejection.message));
+        }
+    }
 }
 
 /// Reads all objects of a manifest file.
@@ -197,6 +216,15 @@ fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &m
     let Some(mut object) = stored(node, kind, report) else {
         return;
     };
+    // kube-scheduler and the kubelets ignore finished pods.
+    let phase = object["status"]["phase"].as_str().unwrap_or("");
+    if kind == ObjectKind::Pod && ["Succeeded", "Failed"].contains(&phase) {
+        *others
+            .unmodelled
+            .entry("Pods that have finished: they hold nothing and are omitted".to_owned())
+            .or_default() += 1;
+        return;
+    }
     // Owner references use it.
     if let Some(uid) = node.at_path(&["metadata", "uid"]) {
         object["metadata"]["uid"] = uid.to_json();

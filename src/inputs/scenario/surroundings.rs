@@ -2,16 +2,17 @@
 //! do not contain.
 
 use crate::acting_keys::{self, FoundKey};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sim_api::spec::keys::{KUEUE_QUEUE, TPU_SLICE, TPU_SLICE_TOPOLOGY};
 use sim_api::spec::{
-    ClaimController, ContainerRule, ContainerSpec, FaultAction, JobSet, PodGroupScheduling, ProbeTiming, ScenarioSpec,
-    SubmittedJobSet,
+    ClaimController, ContainerRule, ContainerSpec, FaultAction, JobSet, NodePool, PodGroupScheduling, PodTerms,
+    ProbeTiming, RunningPods, ScenarioSpec, SubmittedJobSet,
 };
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(scenario));
+    let of_cluster = of_cluster.chain(running_pods(scenario));
     let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(&submitted.jobset));
@@ -22,7 +23,8 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         let keys = keys.filter(|key| !is_modelled(&submitted.jobset, key)).map(|key| key.describe());
         let probes = failing_probes(scenario, &submitted.jobset);
         let objects = assumed_objects(scenario, &submitted.jobset);
-        for note in queue.chain(groups).chain(keys).chain(probes).chain(objects) {
+        let systems = operating_systems(scenario, &submitted.jobset);
+        for note in systems.into_iter().chain(queue).chain(groups).chain(keys).chain(probes).chain(objects) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
                 None => notes.push((note, 1)),
@@ -55,6 +57,40 @@ fn existing_workloads(scenario: &ScenarioSpec) -> Option<String> {
     Some(others.count()).filter(|count| *count > 0).map(note)
 }
 
+/// Pods for Windows on nodes whose operating system the inputs do not state.
+fn operating_systems(scenario: &ScenarioSpec, jobset: &JobSet) -> Option<String> {
+    const OS: &str = "kubernetes.io/os";
+    let mut pods = jobset.spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    let has_no_label = |pool: &NodePool| {
+        let (listed, nodes) = (pool.nodes.len() as u64, pool.nodes.iter());
+        !pool.labels.contains_key(OS)
+            && (listed < pool.nodes() || !nodes.clone().all(|node| node.labels.contains_key(OS)))
+    };
+    let is_assumed = pods.any(|pod| pod.is_windows) && scenario.topology.pools.iter().any(has_no_label);
+    is_assumed
+        .then(|| format!("nodes without the label {OS}: they run Linux, and their kubelets refuse pods for windows"))
+}
+
+/// Running pods of an imported cluster hold resources of their nodes, and nothing else of them is simulated.
+fn running_pods(scenario: &ScenarioSpec) -> Vec<String> {
+    let RunningPods { all, with_host_ports, with_terms, of_jobsets } = scenario.topology.running_pods;
+    let jobsets = || scenario.jobsets.iter().map(|submitted| &submitted.jobset);
+    let jobs = || jobsets().flat_map(|jobset| jobset.spec.replicated_jobs.iter().map(move |rj| (jobset, rj)));
+    let terms = || jobs().map(|(_, rj)| rj.template.template.spec.terms);
+    let needs_ports = terms().any(|terms| terms.host_ports > 0);
+    let selects =
+        |t: PodTerms| t.required_affinity + t.required_anti_affinity + t.preferred + t.hard_spread + t.soft_spread > 0;
+    let is_exclusive = jobs().any(|(jobset, rj)| jobset.webhook_key(rj).is_some());
+    let notes = [
+        (with_host_ports, needs_ports, "host ports of", "a pod that needs the same port may be placed on their node"),
+        (with_terms, true, "affinity terms of", "they neither repel nor attract pods"),
+        (all, terms().any(selects), "labels of", "terms and spread constraints of pods do not count them"),
+        (of_jobsets, is_exclusive, "labels of JobSets of", "exclusive leaders may be placed in their domains"),
+    ];
+    let notes = notes.into_iter().filter(|(pods, is_relevant, ..)| *pods > 0 && *is_relevant);
+    notes.map(|(pods, _, what, effect)| format!("{what} running pods in the list of nodes, {pods}: {effect}")).collect()
+}
+
 /// Resumes the first `count` JobSets if they wait in a queue, as if Kueue, whose objects are missing, admitted them at
 /// once. A scenario whose actions send requests or name the JobSet decides itself when the JobSet starts.
 pub fn assume_admission(scenario: &mut ScenarioSpec, count: usize) {
@@ -74,7 +110,7 @@ pub fn assume_admission(scenario: &mut ScenarioSpec, count: usize) {
 /// Without its objects, Kueue is not simulated.
 fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String> {
     let queue = submitted.jobset.kueue_queue()?;
-    if scenario.kueue.as_ref().is_some_and(|kueue| !kueue.configuration.manages_jobsets) {
+    if scenario.kueue.as_ref().is_some_and(|kueue| !kueue.has_integration(&submitted.jobset)) {
         return None;
     }
     let (name, suspended) = (&submitted.jobset.name, submitted.jobset.spec.suspend);
@@ -157,7 +193,9 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
     let templates = jobset.object.iter().flat_map(|o| o["spec"]["replicatedJobs"].as_array().into_iter().flatten());
     let has_classes = scenario.objects.iter().any(|o| o["kind"] == "PriorityClass");
     let (mut notes, mut disks) = (Vec::new(), Vec::new());
-    for pod in templates.map(|rj| &rj["template"]["spec"]["template"]["spec"]) {
+    for (rj, own) in templates.zip(&jobset.spec.replicated_jobs) {
+        let pod = &rj["template"]["spec"]["template"]["spec"];
+        let pods = u64::from(own.replicas) * u64::from(own.template.pods());
         let mut add = |kind: &str, name: &Value, assumed: &str| {
             if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
                 notes.push(format!("{kind} {name}: assumed to exist{assumed}"));
@@ -177,7 +215,17 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
             let claim = &volume["persistentVolumeClaim"]["claimName"];
             let is_claim = |o: &Value| o["kind"] == "PersistentVolumeClaim" && o["metadata"]["name"] == *claim;
             let is_simulated = scenario.claim_controller == ClaimController::Simulated;
-            if is_simulated || scenario.objects.iter().any(is_claim) {
+            let known = scenario.objects.iter().find(|object| is_claim(object));
+            let is_of_one_node = known.is_some_and(|known| known["spec"]["accessModes"] == json!(["ReadWriteOnce"]));
+            if is_of_one_node && pods > 1 {
+                disks.push(format!(
+                    "attachment of the ReadWriteOnce PersistentVolumeClaim {} to one node (Multi-Attach error): all {pods} \
+                     pods of replicatedJob {} start, also on several nodes",
+                    claim.as_str().unwrap_or(""),
+                    own.name
+                ));
+            }
+            if is_simulated || known.is_some() {
                 continue;
             }
             add("PersistentVolumeClaim", claim, " and to be mountable on every node, whatever its access mode");

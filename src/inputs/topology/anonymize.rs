@@ -91,8 +91,9 @@ pub(super) fn anonymize(members: &mut [ImportMember]) {
             labels.insert(new, replacement.clone());
         }
         member.labels = labels;
-        // The names of Workloads belong to the users of the cluster.
+        // The names of Workloads and JobSets belong to the users of the cluster.
         member.workloads.clear();
+        member.jobsets.clear();
         member.name = names.replacement(&format!("node{pool}"), &member.name);
         let kind = &mut member.kind;
         kind.features.retain(|feature| feature == RESTART_ALL_CONTAINERS);

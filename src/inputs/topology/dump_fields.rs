@@ -85,6 +85,34 @@ pub(super) struct DumpSpec {
     pub(super) resources: DumpResources,
     #[serde(deserialize_with = "or_default")]
     pub(super) overhead: DumpAmounts,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) affinity: DumpAffinity,
+}
+
+/// The terms of a Pod about other pods.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct DumpAffinity {
+    #[serde(deserialize_with = "or_default")]
+    pod_affinity: DumpTerms,
+    #[serde(deserialize_with = "or_default")]
+    pod_anti_affinity: DumpTerms,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DumpTerms {
+    #[serde(deserialize_with = "or_default", rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    required: Vec<IgnoredAny>,
+    #[serde(deserialize_with = "or_default", rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    preferred: Vec<IgnoredAny>,
+}
+
+impl DumpAffinity {
+    pub(super) fn has_terms(&self) -> bool {
+        let kinds = [&self.pod_affinity, &self.pod_anti_affinity];
+        kinds.iter().any(|terms| !terms.required.is_empty() || !terms.preferred.is_empty())
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -103,6 +131,23 @@ pub(super) struct DumpContainer {
     pub(super) restart_policy: String,
     #[serde(deserialize_with = "or_default")]
     pub(super) resources: DumpResources,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) ports: Vec<DumpPort>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct DumpPort {
+    #[serde(deserialize_with = "or_default")]
+    host_port: u32,
+}
+
+impl DumpSpec {
+    /// Returns whether NodePorts counts a port of the node (`GetHostPorts` in `framework/types.go`).
+    pub(super) fn has_host_ports(&self) -> bool {
+        let sidecars = self.init_containers.iter().filter(|container| container.restart_policy == "Always");
+        self.containers.iter().chain(sidecars).flat_map(|container| &container.ports).any(|port| port.host_port > 0)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

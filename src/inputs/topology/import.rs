@@ -55,6 +55,8 @@ pub(super) struct ImportMember {
     pub(super) occupied: ResourceAmounts,
     /// The part of pods of Kueue's Workloads, by namespace and name of the Workload.
     pub(super) workloads: BTreeMap<String, ResourceAmounts>,
+    /// The part of pods of JobSets, by namespace and name of the JobSet.
+    pub(super) jobsets: BTreeMap<String, ResourceAmounts>,
     /// Annotations on which other components act.
     pub(super) annotations: BTreeMap<String, String>,
 }
@@ -148,6 +150,7 @@ pub(super) fn import_members(
         pools,
         currency: "USD".to_owned(),
         acting_annotations,
+        running_pods: pods.running(),
         ..TopologySpec::default()
     };
     Ok(ImportedTopology { topology, domains, links, notes })
@@ -182,17 +185,18 @@ fn occupy(members: &mut [ImportMember], pods: &ClusterOccupancy, notes: &mut Vec
     }
     let mut known = 0;
     for member in members {
-        let Some(NodeOccupancy { all, daemons, workloads }) = pods.nodes.get(&member.name) else { continue };
+        let Some(NodeOccupancy { all, daemons, workloads, jobsets }) = pods.nodes.get(&member.name) else { continue };
         known += 1;
         let has = |name: &String| member.kind.allocatable.get(name).or(member.about.get(name)).copied();
         let within = |held: &ResourceAmounts| {
             let each = held.iter().filter_map(|(name, milli)| Some((name.clone(), (*milli).min(has(name)?))));
             each.collect::<ResourceAmounts>()
         };
-        let held = workloads.iter().map(|(name, held)| (name.clone(), within(held)));
-        let held: BTreeMap<String, ResourceAmounts> = held.collect();
+        let parts = |parts: &BTreeMap<String, ResourceAmounts>| -> BTreeMap<String, ResourceAmounts> {
+            parts.iter().map(|(name, held)| (name.clone(), within(held))).collect()
+        };
         (member.occupied, member.kind.daemons) = (within(all), within(daemons));
-        member.workloads = held;
+        (member.workloads, member.jobsets) = (parts(workloads), parts(jobsets));
     }
     notes.push(pods.describe(pods.nodes.len() - known));
 }
@@ -266,6 +270,7 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
         own_taints,
         occupied: ResourceAmounts::new(),
         workloads: BTreeMap::new(),
+        jobsets: BTreeMap::new(),
         annotations,
     })
 }

@@ -100,6 +100,7 @@ fn pool(key: &PoolKey, size: usize, members: Vec<ImportMember>) -> NodePool {
             allocatable: differences(&m, &allocatable),
             occupied: other_occupied(&m.occupied, &occupied),
             workloads: m.workloads,
+            jobsets: m.jobsets,
             name: m.name,
             labels: m.labels,
         }

@@ -4,7 +4,8 @@
 //! and a pod that is being deleted holds its resources until it is gone (`pkg/scheduler/eventhandlers.go`).
 
 use super::dump_fields::{AmountError, DumpMetadata, DumpResources, DumpSpec};
-use sim_api::spec::{ResourceAmounts, pod_requests};
+use sim_api::spec::keys::{JOB_KEY, JOBSET_NAME};
+use sim_api::spec::{ResourceAmounts, RunningPods, pod_requests};
 use std::collections::BTreeMap;
 
 /// Owners whose pods belong to the node.
@@ -20,13 +21,15 @@ pub(super) struct NodeOccupancy {
     pub(super) daemons: ResourceAmounts,
     /// The part of pods of Kueue's Workloads, by namespace and name of the Workload.
     pub(super) workloads: BTreeMap<String, ResourceAmounts>,
+    /// The part of pods of JobSets, by namespace and name of the JobSet.
+    pub(super) jobsets: BTreeMap<String, ResourceAmounts>,
 }
 
 /// Occupancy by node name, and the number of pods of each kind.
 #[derive(Debug, Default)]
 pub(super) struct ClusterOccupancy {
     pub(super) nodes: BTreeMap<String, NodeOccupancy>,
-    counted: usize,
+    running: RunningPods,
     daemons: usize,
     finished: usize,
     unbound: usize,
@@ -37,7 +40,12 @@ pub(super) struct ClusterOccupancy {
 impl ClusterOccupancy {
     /// Returns the number of pods.
     pub(super) fn count(&self) -> usize {
-        self.counted + self.unbound + self.finished
+        self.running.all + self.unbound + self.finished
+    }
+
+    /// Returns the numbers of running pods.
+    pub(super) fn running(&self) -> RunningPods {
+        self.running
     }
 
     /// Adds the requests of a pod.
@@ -50,7 +58,7 @@ impl ClusterOccupancy {
             self.unbound += 1;
             return;
         }
-        self.counted += 1;
+        self.running = sum(self.running, running(&metadata, &spec));
         let node = std::mem::take(&mut spec.node_name);
         match requests(spec) {
             Ok(mut requests) => {
@@ -61,10 +69,13 @@ impl ClusterOccupancy {
                     self.daemons += 1;
                     add(&mut node.daemons, &requests);
                 }
+                let named = |name: &str| format!("{}/{name}", metadata.namespace);
                 let workload = &metadata.annotations.workload;
                 if !workload.is_empty() {
-                    let name = format!("{}/{workload}", metadata.namespace);
-                    add(node.workloads.entry(name).or_default(), &requests);
+                    add(node.workloads.entry(named(workload)).or_default(), &requests);
+                }
+                if let Some(jobset) = metadata.labels.get(JOBSET_NAME) {
+                    add(node.jobsets.entry(named(jobset)).or_default(), &requests);
                 }
                 add(&mut node.all, &requests);
             }
@@ -81,11 +92,11 @@ impl ClusterOccupancy {
             let node = self.nodes.entry(name).or_default();
             add(&mut node.all, &more.all);
             add(&mut node.daemons, &more.daemons);
-            for (name, held) in &more.workloads {
-                add(node.workloads.entry(name.clone()).or_default(), held);
+            for (all, more) in [(&mut node.workloads, &more.workloads), (&mut node.jobsets, &more.jobsets)] {
+                more.iter().for_each(|(name, held)| add(all.entry(name.clone()).or_default(), held));
             }
         }
-        self.counted += others.counted;
+        self.running = sum(self.running, others.running);
         self.daemons += others.daemons;
         self.finished += others.finished;
         self.unbound += others.unbound;
@@ -94,12 +105,23 @@ impl ClusterOccupancy {
 
     /// Describes the pods; `unknown` is the number of names of nodes that are not in the dump.
     pub(super) fn describe(&self, unknown: usize) -> String {
-        let mut text = format!("pods that hold resources of their nodes: {}", self.counted);
+        let RunningPods { all, with_host_ports, with_terms, of_jobsets } = self.running;
+        let mut text = format!("pods that hold resources of their nodes: {all}");
         if self.daemons > 0 {
             text.push_str(&format!(
                 ", of which {} of DaemonSets or static, which added nodes have as well",
                 self.daemons
             ));
+        }
+        let omitted = [
+            (with_host_ports, "host ports of"),
+            (with_terms, "affinity terms of"),
+            (of_jobsets, "labels of JobSets of"),
+        ];
+        let omitted = omitted.iter().filter(|(pods, _)| *pods > 0).map(|(pods, what)| format!("{what} {pods}"));
+        let omitted: Vec<String> = omitted.collect();
+        if !omitted.is_empty() {
+            text.push_str(&format!("; only their resources are kept, without {}", omitted.join(", ")));
         }
         if self.unbound + self.finished > 0 {
             text.push_str(&format!("; omitted: {} without a node, {} finished", self.unbound, self.finished));
@@ -108,6 +130,25 @@ impl ClusterOccupancy {
             text.push_str(&format!("; nodes with pods that are not in the list of nodes: {unknown}"));
         }
         text
+    }
+}
+
+/// Returns what one running pod counts as.
+fn running(metadata: &DumpMetadata, spec: &DumpSpec) -> RunningPods {
+    RunningPods {
+        all: 1,
+        with_host_ports: usize::from(spec.has_host_ports()),
+        with_terms: usize::from(spec.affinity.has_terms()),
+        of_jobsets: usize::from(metadata.labels.contains_key(JOB_KEY)),
+    }
+}
+
+fn sum(a: RunningPods, b: RunningPods) -> RunningPods {
+    RunningPods {
+        all: a.all + b.all,
+        with_host_ports: a.with_host_ports + b.with_host_ports,
+        with_terms: a.with_terms + b.with_terms,
+        of_jobsets: a.of_jobsets + b.of_jobsets,
     }
 }
 

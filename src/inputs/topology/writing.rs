@@ -75,8 +75,8 @@ fn written_node(node: &NamedNode, pool: &NodePool, slices: &[FormedSlice]) -> se
             all[key] = quantities(amounts);
         }
     }
-    for (workload, amounts) in &node.workloads {
-        all["workloads"][workload] = quantities(amounts);
+    for (key, parts) in [("workloads", &node.workloads), ("jobSets", &node.jobsets)] {
+        parts.iter().for_each(|(owner, amounts)| all[key][owner] = quantities(amounts));
     }
     all
 }

@@ -50,6 +50,14 @@ impl Entry {
         }
     }
 
+    /// Returns why a Workload fits into no flavor if no condition reports it: the API server refuses a condition
+    /// without a reason, and Kueue finds none if each flavor that was tried fits, but another resource has no flavor.
+    pub fn unreported(&self) -> Option<String> {
+        let is_unreported = self.outcome == Outcome::Requeue && self.reason.is_empty() && !self.message.is_empty();
+        let message = &self.message;
+        is_unreported.then(|| format!("{message} (an Event of Kueue; the status of the Workload does not contain it)"))
+    }
+
     pub fn mode(&self) -> AssignmentMode {
         self.assignment.as_ref().map_or(AssignmentMode::NoFit, Assignment::mode)
     }

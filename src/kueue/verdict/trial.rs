@@ -377,7 +377,13 @@ impl AdmissionVerdict {
     /// Sets the cause, with reason and message of Kueue. A Workload that was not tried because an equal one had failed
     /// gets the result of its own attempt.
     fn explain(&mut self, alone: Option<&Entry>) {
-        let Some(reserved) = self.workload.condition(ConditionType::QuotaReserved) else { return };
+        let reserved = self.workload.condition(ConditionType::QuotaReserved);
+        let is_evaluated = reserved.is_some_and(|reserved| reserved.reason != reasons::PENDING_EVALUATION);
+        if let Some(message) = alone.and_then(Entry::unreported).filter(|_| !self.is_admitted() && !is_evaluated) {
+            (self.kind, self.message) = (VerdictKind::Pending(PendingCause::Flavor), message);
+            return;
+        }
+        let Some(reserved) = reserved else { return };
         (self.reason, self.message) = (reserved.reason.clone(), reserved.message.clone());
         if self.is_admitted() {
             return;

@@ -19,7 +19,7 @@ use sim_api::spec::{JobSet, ReplicatedJob};
 /// Completes a new JobSet like the webhook (`pkg/controller/jobframework/defaults.go`): the LocalQueue and the
 /// WorkloadPriorityClass named `default`.
 pub fn set_defaults(jobset: &mut JobSet, objects: &KueueObjects) {
-    if !objects.configuration.manages_jobsets {
+    if !objects.has_integration(jobset) {
         return;
     }
     let has_default_queue =
@@ -35,12 +35,12 @@ pub fn set_defaults(jobset: &mut JobSet, objects: &KueueObjects) {
 
 /// Returns the refusal of a new JobSet, or `None` if Kueue accepts it. The webhook checks JobSets without a queue too.
 pub fn refusal(jobset: &JobSet, objects: &KueueObjects) -> Option<AdmissionRejection> {
-    if objects.configuration.manages_jobsets { denial(Vec::new(), jobset) } else { None }
+    if objects.has_integration(jobset) { denial(Vec::new(), jobset) } else { None }
 }
 
 /// Returns the refusal of a change of a JobSet, or `None` if Kueue accepts it.
 pub fn update_refusal(old: &JobSet, new: &JobSet, objects: &KueueObjects) -> Option<AdmissionRejection> {
-    if !objects.configuration.manages_jobsets {
+    if !objects.has_integration(old) {
         return None;
     }
     denial(job_validation::on_update(old, new, objects.has_default_queue(&old.namespace)), new)

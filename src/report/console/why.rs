@@ -200,7 +200,8 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
 
 /// Describes the cause and the changes that admit the Workload.
 fn describe_admission(admission: &PendingAdmission, effect: &str, style: &WaterfallStyle) -> Vec<String> {
-    let words = format!("{}: {}", admission.reason, admission.message);
+    let reason = if admission.reason.is_empty() { String::new() } else { format!("{}: ", admission.reason) };
+    let words = format!("{reason}{}", admission.message);
     let words = match admission.cause {
         "queue" => words,
         "backOff" | "podsReady" => format!("Kueue's configuration: {}.", admission.message),

@@ -21,6 +21,8 @@ const POD_COST: i64 = 1000;
 const OTHER_NODE_COST: i64 = 1_000_000 * POD_COST;
 /// End of the steps that remove such a requirement.
 const OTHER_NODE: &str = "from the pod, which names another node";
+/// Step for required terms that are all empty.
+const EMPTY_TERMS: &str = "add requirements to the nodeSelectorTerms, because an empty term matches no node";
 /// Taints with this prefix are set by Kubernetes itself, and go when their condition ends.
 const CONTROLLER_TAINTS: &str = "node.kubernetes.io/";
 
@@ -176,8 +178,10 @@ fn lacking_labels(affinity: &NodeAffinityView, node: &NodeView) -> Vec<String> {
         let names = fields.map(|r| format!("name node {} in the matchFields of the pod for {}", node.name, r.key));
         labels.map(requirement_step).chain(names).collect()
     };
-    let terms = affinity.required.iter().flatten().map(unmet);
-    texts.extend(terms.min_by_key(Vec::len).unwrap_or_default());
+    let Some(terms) = affinity.required.as_ref().filter(|_| !affinity.allows_by_terms(node)) else { return texts };
+    // An empty term matches no node, whatever its labels are.
+    let steps = terms.iter().map(unmet).filter(|steps| !steps.is_empty()).min_by_key(Vec::len);
+    texts.extend(steps.unwrap_or_else(|| vec![EMPTY_TERMS.to_owned()]));
     texts
 }
 

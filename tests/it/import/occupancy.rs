@@ -97,6 +97,70 @@ fn imported_occupancy_is_shown_and_blocks_pods_in_a_run() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
+/// Ports and terms of running pods are not simulated, which is stated, and the pods of a JobSet of the inputs hold
+/// nothing.
+#[test]
+fn running_pods_keep_only_resources_and_those_of_the_simulated_jobset_nothing() {
+    let labelled = |mut pod: Value, jobset: &str| {
+        pod["metadata"]["namespace"] = json!("team");
+        pod["metadata"]["labels"] =
+            json!({"jobset.sigs.k8s.io/jobset-name": jobset, "jobset.sigs.k8s.io/job-key": "k"});
+        pod
+    };
+    let mut port = tpus(4);
+    port["containers"][0]["ports"] = json!([{"containerPort": 80, "hostPort": 80}]);
+    let mut repelling = tpus(0);
+    let term = json!({"labelSelector": {}, "topologyKey": "kubernetes.io/hostname"});
+    repelling["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!([term]);
+    let mut items: Vec<Value> = ["a7", "b3", "c9"].map(node).to_vec();
+    items.push(labelled(pod("a7", "Job", "Running", port), "other"));
+    items.push(labelled(pod("b3", "Job", "Running", tpus(4)), "own"));
+    items.push(labelled(pod("c9", "Job", "Running", repelling), "own"));
+    let dir = scratch("own-pods");
+    let jobset = |name: &str, pods: u32| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}, namespace: team, annotations: \
+             {{alpha.jobset.sigs.k8s.io/exclusive-topology: kubernetes.io/hostname}}}}\nspec:\n  replicatedJobs:\n  - \
+             name: w\n    replicas: {pods}\n    template: {{spec: {{parallelism: 1, completions: 1, template: {{spec: \
+             {{restartPolicy: Never, containers: [{{name: c, image: 'i:1', ports: [{{containerPort: 80, hostPort: 80}}], \
+             resources: {{limits: {{google.com/tpu: 4}}}}}}]}}}}}}}}\n"
+        )
+    };
+    let dump = json!({"kind": "List", "items": items}).to_string();
+    std::fs::write(dir.join("dump.json"), dump).unwrap();
+    let imported = program(&["topology", "import", "dump.json", "--out", "t.yaml"]).current_dir(&dir).output().unwrap();
+    let note = "only their resources are kept, without host ports of 1, affinity terms of 1, labels of JobSets of 3";
+    let printed = String::from_utf8_lossy(&imported.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains(note), "{printed}");
+    for (name, pods, topology, code) in [
+        ("own", 2, "dump.json", 0),
+        ("own", 3, "dump.json", 4),
+        ("new", 1, "dump.json", 0),
+        ("new", 2, "dump.json", 4),
+        ("own", 2, "t.yaml", 0),
+    ] {
+        std::fs::write(dir.join("j.yaml"), jobset(name, pods)).unwrap();
+        let arguments = ["run", "-f", "j.yaml", "-t", topology, "--format", "json"];
+        let output = program(&arguments).current_dir(&dir).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{name} {pods} {topology}: {text}{error}");
+        if code != 0 {
+            continue;
+        }
+        let summary: Value = serde_json::from_str(&text).unwrap();
+        let notes = summary["notModelled"].to_string();
+        let own = "running pods of JobSet team/own in the list of nodes: their resources are free";
+        assert_eq!(notes.contains(own), name == "own", "{notes}");
+        for note in
+            ["host ports of running pods", "affinity terms of running pods", "labels of JobSets of running pods"]
+        {
+            assert_eq!(notes.contains(note), topology == "dump.json", "{note}: {notes}");
+        }
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
 /// The same node scores as one whose pods are simulated, so a pod is placed next to less.
 #[test]
 fn scores_include_the_occupied_resources() {

@@ -27,9 +27,16 @@ pub const EVENTS_MAX: u64 = 20_000;
 fn combined_cases_keep_all_invariants_and_relations() {
     let seeds = support::cases(SEEDS_OF_A_QUICK_RUN, SEEDS);
     let seen = run_seeds("combined_cases", seeds, run_seed);
+    for marker in PREEMPTIONS {
+        println!("{marker}: {} of the seeds", seen.get(marker).copied().unwrap_or(0));
+    }
     if ["SWARM_SEED", "SWARM_SEEDS"].iter().all(|name| number(name).is_none()) && seeds == SEEDS {
         for marker in MUST_HAPPEN {
-            assert!(seen.contains(marker), "no seed has {marker}");
+            assert!(seen.contains_key(marker), "no seed has {marker}");
+        }
+        for marker in PREEMPTIONS {
+            let found = seen.get(marker).copied().unwrap_or(0);
+            assert!(found * 10 >= seeds, "{found} of {seeds} seeds have {marker}");
         }
     }
 }
@@ -55,6 +62,9 @@ const MUST_HAPPEN: [&str; 10] = [
     "PodGroupCondition", "PodDeleting by Preemption", "PodDeleting by Eviction", "admit starts", "admit waits",
     "TrainingStarted",
 ];
+
+/// Records that at least every tenth seed must reach.
+const PREEMPTIONS: [&str; 2] = ["PodDeleting by Preemption", "WorkloadPreempted"];
 
 fn run_seed(seed: u64, verbose: bool) -> Seen {
     let case = generate::draw_combined(seed);

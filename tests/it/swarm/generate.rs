@@ -180,6 +180,7 @@ fn draw(seed: u64, mut draws: Draw) -> Case {
     if d.is_combined {
         scheduling::enrich(seed, &mut scenario, &mut files);
         kueue::enrich(seed, &jobsets, &mut scenario, &mut files);
+        scheduling::contend(seed, &mut scenario, &mut files);
     }
     if let Some(prices) = training::prices(seed, &cluster.topology) {
         scenario["prices"] = prices;

@@ -11,7 +11,7 @@ pub const V1BETA1: &str = "kueue.x-k8s.io/v1beta1";
 pub const V1BETA2: &str = "kueue.x-k8s.io/v1beta2";
 /// Label of the pools, one value per flavor.
 const KIND: &str = "example.com/kind";
-const ACCELERATOR: &str = "example.com/accelerator";
+pub const ACCELERATOR: &str = "example.com/accelerator";
 const ZONE: &str = "topology.kubernetes.io/zone";
 const HOSTNAME: &str = "kubernetes.io/hostname";
 pub const FILE: &str = "kueue.yaml";
@@ -381,6 +381,57 @@ fn submit_to_queue(d: &mut Draw, names: &Names, object: &mut Value) {
             let replicas = rj["replicas"].as_u64().unwrap_or(1);
             topology_request(d, names, replicas, &mut rj["template"]["spec"]);
         }
+    }
+}
+
+/// Name of the WorkloadPriorityClass that preempts all others.
+const FIRST: &str = "first";
+
+/// Gives the ClusterQueue `c0` this quota of accelerators and no cohort, and lets it preempt by priority. Returns false
+/// if there are no such queues.
+pub fn narrow(quota: u64, scenario: &mut Value, files: &mut [(String, Value)]) -> bool {
+    let of_file = files.iter_mut().filter(|(name, _)| name == FILE);
+    let of_file = of_file.flat_map(|(_, content)| content["items"].as_array_mut().into_iter().flatten());
+    let all = of_file.chain(scenario["objects"].as_array_mut().into_iter().flatten());
+    let (mut version, mut has_local) = (None, false);
+    for object in all {
+        let is_named = |kind: &str, name: &str| object["kind"] == kind && object["metadata"]["name"] == name;
+        has_local |= is_named("LocalQueue", "l0");
+        if !is_named("ClusterQueue", "c0") {
+            continue;
+        }
+        version = Some(object["apiVersion"].clone());
+        let spec = &mut object["spec"];
+        for field in ["cohort", "cohortName", "flavorFungibility", "admissionChecks", "admissionChecksStrategy"] {
+            spec.as_object_mut().map(|fields| fields.remove(field));
+        }
+        spec["preemption"] = json!({"withinClusterQueue": "LowerPriority"});
+        let resources = [(ACCELERATOR, json!(quota)), ("cpu", json!(1000)), ("memory", json!("1Ti"))];
+        let quotas: Vec<Value> =
+            resources.iter().map(|(name, quota)| json!({"name": name, "nominalQuota": quota})).collect();
+        spec["resourceGroups"] =
+            json!([{"coveredResources": resources.map(|r| r.0), "flavors": [{"name": "f0", "resources": quotas}]}]);
+    }
+    let Some(version) = version.filter(|_| has_local) else { return false };
+    let class =
+        json!({"apiVersion": version, "kind": "WorkloadPriorityClass", "metadata": {"name": FIRST}, "value": 500});
+    add_objects(scenario, vec![class]);
+    true
+}
+
+/// Submits a JobSet to the queue that [`narrow`] has changed.
+pub fn submit_to_narrow_queue(jobset: &mut Value, is_first: bool) {
+    take_from_queue(jobset);
+    jobset["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = json!("l0");
+    if is_first {
+        jobset["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = json!(FIRST);
+    }
+}
+
+/// Removes the labels of Kueue.
+pub fn take_from_queue(jobset: &mut Value) {
+    if let Some(labels) = jobset["metadata"]["labels"].as_object_mut() {
+        labels.retain(|key, _| !key.starts_with("kueue.x-k8s.io/"));
     }
 }
 

@@ -4,6 +4,7 @@
 use super::draw::Draw;
 use super::job;
 use super::jobset::RACK;
+use super::kueue;
 use super::objects::{SECOND_PROFILE, add_objects};
 use serde_json::{Value, json};
 
@@ -15,11 +16,7 @@ pub fn enrich(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
     d.wild = true;
     let has_classes = !d.one_in(3);
     if has_classes {
-        let class = |(name, value): &(&str, i32)| {
-            json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
-                "value": value})
-        };
-        add_objects(scenario, CLASSES.iter().map(class).collect());
+        add_objects(scenario, CLASSES.iter().map(priority_class).collect());
     }
     // Urgent pods that arrive when the nodes are full preempt others.
     let is_late = has_classes && d.one_in(2);
@@ -44,6 +41,90 @@ pub fn enrich(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
             }
         }
     }
+}
+
+/// Lets the JobSets of some seeds compete for one rack or for the quota of one ClusterQueue, which suffices for one of
+/// them at a time. The last JobSet has the highest priority and preempts the others.
+pub fn contend(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
+    let d = &mut Draw::new(seed ^ 0x636f_6e74_656e_64);
+    let by_quota = d.one_in(2);
+    let jobsets = || files.iter().filter(|(_, content)| content["kind"] == "JobSet").map(|(_, content)| content);
+    let (count, demand) = (jobsets().count(), jobsets().map(accelerators).max().unwrap_or(0));
+    if d.one_in(4) || count < 2 {
+        return;
+    }
+    // The links of the busy rack are not known.
+    if !by_quota && scenario["training"].to_string().contains("communication") {
+        return;
+    }
+    if by_quota && !kueue::narrow(demand, scenario, files) {
+        return;
+    }
+    let times = [json!("0s"), json!(d.pick(&["20s", "60s"]))];
+    for (at, entry) in scenario["jobSets"].as_array_mut().into_iter().flatten().enumerate() {
+        entry["submitAt"] = times[usize::from(at + 1 == count)].clone();
+    }
+    let all = files.iter_mut().filter(|(_, content)| content["kind"] == "JobSet").map(|(_, content)| content);
+    for (at, jobset) in all.enumerate() {
+        let is_last = at + 1 == count;
+        if by_quota {
+            kueue::submit_to_narrow_queue(jobset, is_last);
+            continue;
+        }
+        kueue::take_from_queue(jobset);
+        for rj in jobset["spec"]["replicatedJobs"].as_array_mut().into_iter().flatten() {
+            let Some(pod) = rj.pointer_mut("/template/spec/template/spec") else { continue };
+            pod["nodeSelector"] = json!({RACK: BUSY});
+            pod["priorityClassName"] = json!(if is_last { CLASSES[1].0 } else { CALM });
+            if let Some(fields) = pod.as_object_mut() {
+                fields.remove("priority");
+            }
+        }
+    }
+    if !by_quota {
+        add_busy_rack(demand, scenario);
+        let known = scenario["objects"].to_string();
+        let classes = [(CALM, 0), CLASSES[1]].into_iter().filter(|(name, _)| !known.contains(&format!("\"{name}\"")));
+        add_objects(scenario, classes.map(|class| priority_class(&class)).collect());
+    }
+}
+
+/// Label of the rack for which JobSets compete.
+const BUSY: &str = "rack-busy";
+
+/// Adds a rack with this number of accelerators.
+fn add_busy_rack(accelerators: u64, scenario: &mut Value) {
+    let Some(pools) = scenario["topology"]["pools"].as_array_mut() else { return };
+    let Some(mut pool) = pools.first().cloned() else { return };
+    pool["name"] = json!("busy-{node:03}");
+    pool["labels"][RACK] = json!(BUSY);
+    pool["count"] = json!(1);
+    pool["nodesPerIsland"] = json!(accelerators.div_ceil(4).max(1));
+    // These depend on the number of nodes.
+    for field in ["islands", "islandKind", "interconnect"] {
+        pool.as_object_mut().map(|fields| fields.remove(field));
+    }
+    pools.push(pool);
+}
+
+/// Name of the PriorityClass of pods that urgent ones preempt.
+const CALM: &str = "calm";
+
+fn priority_class((name, value): &(&str, i32)) -> Value {
+    json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
+}
+
+/// Returns the number of accelerators that a JobSet requests.
+fn accelerators(jobset: &Value) -> u64 {
+    let of_job = |rj: &Value| {
+        let job = &rj["template"]["spec"];
+        let size = |key: &str| job[key].as_u64();
+        let pods = size("parallelism").unwrap_or(1).min(size("completions").unwrap_or(u64::MAX));
+        let containers = job["template"]["spec"]["containers"].as_array().into_iter().flatten();
+        let each: u64 = containers.filter_map(|c| c["resources"]["limits"][kueue::ACCELERATOR].as_u64()).sum();
+        rj["replicas"].as_u64().unwrap_or(1) * pods * each
+    };
+    jobset["spec"]["replicatedJobs"].as_array().into_iter().flatten().map(of_job).sum()
 }
 
 fn restrict(d: &mut Draw, pod: &mut Value) {

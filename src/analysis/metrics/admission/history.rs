@@ -247,6 +247,9 @@ impl HistoryBuilder<'_> {
             Body::WorkloadCondition { jobset, kind, status, reason, message } => {
                 let texts = (self.names.text(reason).to_owned(), self.names.text(message).to_owned());
                 self.edit(jobset, |own| own.set_condition((kind, status), texts, at));
+                if (kind, status) == (WorkloadConditionType::QuotaReserved, true) {
+                    self.name_queue(jobset);
+                }
             }
             Body::WorkloadPreempted { jobset, preemptor } => {
                 self.preempt(jobset, WorkloadOfRun::JobSet(preemptor));
@@ -323,6 +326,31 @@ impl HistoryBuilder<'_> {
         }
     }
 
+    /// Names the ClusterQueue of a new reservation. Pods without requests hold no quota, so that no other record does.
+    fn name_queue(&mut self, jobset: JobSetId) {
+        let (Some(own), Some(submitted)) = (self.job_sets.get(&jobset), self.scenario.jobsets.get(jobset.ix())) else {
+            return;
+        };
+        let mut queues = self.scenario.kueue.iter().flat_map(|objects| &objects.local_queues);
+        let queue = queues.find(|q| q.name == own.local_queue && q.namespace == submitted.jobset.namespace);
+        if let Some(queue) = queue.map(|queue| queue.cluster_queue.clone()) {
+            self.enter_queue(jobset, queue);
+        }
+    }
+
+    /// Records the ClusterQueue of the current reservation, and its AdmissionChecks if they are awaited.
+    fn enter_queue(&mut self, jobset: JobSetId, queue: String) {
+        let checks = checks_of(self.scenario, &queue);
+        self.edit(jobset, |own| {
+            if let Some(wait) = own.open_wait().filter(|wait| wait.cause == WaitCause::AdmissionChecks) {
+                wait.message = checks;
+            }
+            if let Some(reservation) = own.open_reservation() {
+                reservation.cluster_queue = queue;
+            }
+        });
+    }
+
     fn change_quota(&mut self, owner: WorkloadOfRun, key: QuotaKey, amount: &str, at: SimTime) {
         let milli = parse_milli(amount).unwrap_or(0);
         let held = self.held.insert((owner.clone(), key.clone()), milli).unwrap_or(0);
@@ -337,13 +365,9 @@ impl HistoryBuilder<'_> {
         if let WorkloadOfRun::JobSet(jobset) = owner
             && milli > 0
         {
-            let checks = checks_of(self.scenario, &queue);
+            self.enter_queue(jobset, queue);
             self.edit(jobset, |own| {
-                if let Some(wait) = own.open_wait().filter(|wait| wait.cause == WaitCause::AdmissionChecks) {
-                    wait.message = checks;
-                }
                 let Some(reservation) = own.open_reservation() else { return };
-                reservation.cluster_queue = queue;
                 let is_same = |held: &&mut HeldQuota| held.flavor == flavor && held.resource == resource;
                 // Reclaimed pods only lower an amount.
                 if reservation.quota.iter_mut().find(is_same).is_none() {

@@ -13,6 +13,9 @@ pub const KUEUE_NAMESPACE: &str = "kueue-system";
 pub struct KueueConfiguration {
     /// Whether JobSet is among `integrations.frameworks`. Otherwise Kueue ignores JobSets.
     pub manages_jobsets: bool,
+    /// Whether TrainJob is among them. Otherwise Kueue ignores TrainJobs and, because Trainer does not copy the labels
+    /// of a TrainJob, their JobSets.
+    pub manages_train_jobs: bool,
     /// Whether jobs without a queue name are suspended too.
     pub manage_jobs_without_queue_name: bool,
     /// Namespaces whose jobs Kueue manages.
@@ -32,6 +35,7 @@ impl Default for KueueConfiguration {
     fn default() -> KueueConfiguration {
         KueueConfiguration {
             manages_jobsets: true,
+            manages_train_jobs: true,
             manage_jobs_without_queue_name: false,
             managed_namespaces: NamespaceSelector::all_except(&[KUBE_SYSTEM, KUEUE_NAMESPACE]),
             wait_for_pods_ready: Some(WaitForPodsReady::default()),

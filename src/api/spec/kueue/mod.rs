@@ -20,7 +20,7 @@ pub use local_queue::{LocalQueue, WorkloadPriorityClass};
 pub use stored_workload::{PriorityClassRef, StoredPodSet, StoredWorkload, WorkloadOwner};
 
 use super::JobSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Label with the name of a namespace, which the API server sets.
 pub const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -49,21 +49,37 @@ pub struct KueueObjects {
     pub workloads: Vec<StoredWorkload>,
     /// Labels of the namespaces in the inputs, without the one that the API server sets.
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// Namespaces and names of the JobSets that Trainer creates for TrainJobs.
+    pub train_jobs: BTreeSet<(String, String)>,
 }
 
 impl KueueObjects {
     /// Returns whether Kueue decides when the JobSet runs (`ReconcileGenericJob`).
     pub fn manages(&self, jobset: &JobSet) -> bool {
-        let configuration = &self.configuration;
-        configuration.manages_jobsets
+        self.has_integration(jobset)
             && self.manages_namespace(&jobset.namespace)
-            && (jobset.kueue_queue().is_some() || configuration.manage_jobs_without_queue_name)
+            && (jobset.kueue_queue().is_some() || self.configuration.manage_jobs_without_queue_name)
+    }
+
+    /// Returns whether the framework of the JobSet, or of the TrainJob that it belongs to, is among
+    /// `integrations.frameworks`.
+    pub fn has_integration(&self, jobset: &JobSet) -> bool {
+        if self.is_of_train_job(jobset) {
+            self.configuration.manages_train_jobs
+        } else {
+            self.configuration.manages_jobsets
+        }
+    }
+
+    pub fn is_of_train_job(&self, jobset: &JobSet) -> bool {
+        let is_same = |(namespace, name): &(String, String)| *namespace == jobset.namespace && *name == jobset.name;
+        self.train_jobs.iter().any(is_same)
     }
 
     /// Returns whether Kueue's webhook suspends the new JobSet (`WorkloadShouldBeSuspended`). The namespace of a JobSet
     /// with a queue does not count.
     pub fn suspends(&self, jobset: &JobSet) -> bool {
-        self.configuration.manages_jobsets && (jobset.kueue_queue().is_some() || self.manages(jobset))
+        self.has_integration(jobset) && (jobset.kueue_queue().is_some() || self.manages(jobset))
     }
 
     /// Returns why Kueue ignores a JobSet with a queue that its webhook has suspended.

@@ -73,7 +73,9 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         inert("setHostnameAsFQDN", Bool),
         inert("hostAliases", Any),
         inert("enableServiceLinks", Bool),
-        field("os", Object(&POD_OS)).doc("Operating system. The kubelet refuses `windows`: nodes run Linux."),
+        field("os", Object(&POD_OS)).doc(
+            "Operating system. The kubelet refuses `windows` on nodes without the label `kubernetes.io/os: windows`.",
+        ),
     ],
 };
 

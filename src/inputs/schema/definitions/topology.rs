@@ -174,6 +174,13 @@ static LISTED_NODE: ObjectSchema = ObjectSchema {
             )
             .otherwise("none")
             .example("{team-a/job-tune-1a2b3: {example.com/accelerator: 4}}"),
+        field("jobSets", Map(&Map(&Amount)))
+            .doc(
+                "Part of occupied that pods of JobSets hold, by namespace and name of the JobSet. It is free if the inputs \
+                 contain the JobSet, which a run starts again.",
+            )
+            .otherwise("none")
+            .example("{team-a/train: {example.com/accelerator: 4}}"),
     ],
 };
 

@@ -143,8 +143,8 @@ fn describe(scenario: &ScenarioSpec, near: &NearTopology) -> String {
 /// Names the requested resources that no node of the topology has.
 fn no_reason(scenario: &ScenarioSpec, near: &NearTopology) -> String {
     let requests = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
-    let requested = requests.flat_map(|rj| rj.template.template.spec.requests().into_keys());
-    let requested: BTreeSet<String> = requested.collect();
+    let requested = requests.flat_map(|rj| rj.template.template.spec.requests());
+    let requested: BTreeSet<String> = requested.filter(|(_, milli)| *milli > 0).map(|(name, _)| name).collect();
     let has = |name: &String| near.topology.pools.iter().any(|pool| pool.allocatable_of(None).contains_key(name));
     let missing: Vec<String> = requested.into_iter().filter(|name| name != "pods" && !has(name)).collect();
     if missing.is_empty() {
