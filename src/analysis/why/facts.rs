@@ -1,6 +1,7 @@
 //! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
 use super::idle_domains::IdleDomains;
+use super::trials::JobSetEnding;
 use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
@@ -25,6 +26,17 @@ pub struct RunFacts<'a> {
     pub idle: Option<&'a IdleDomains>,
     /// Cause of the random fault that led to the restart.
     pub random_cause: Option<&'a str>,
+    /// Causes of the hangs that nothing detects, and that occurred before the end of the subject.
+    pub undetected: &'a [&'a str],
+    /// Whether a Job exceeded its activeDeadlineSeconds at the start of the restart.
+    pub by_deadline: bool,
+    /// Whether Kueue deactivated the Workload because of its maximum execution time.
+    pub exceeds_limit: bool,
+    /// Whether pods of the JobSet waited for a node during a significant part of the subject, whatever they waited for
+    /// on the path.
+    pub lacks_nodes: bool,
+    /// State of each JobSet at the end of the run; empty if nothing could be placed.
+    pub endings: &'a [JobSetEnding],
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     pub failed: bool,
@@ -45,7 +57,7 @@ pub(super) fn is_of_kueue(wait: WaitKind) -> bool {
 }
 
 /// A wait below this fraction (one in `SMALL`) of the path is ignored.
-const SMALL: u64 = 200;
+pub(super) const SMALL: u64 = 200;
 
 impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
@@ -90,10 +102,11 @@ impl<'a> RunFacts<'a> {
     /// nodes are lost or cordoned.
     pub fn waits_for_nodes(&self) -> bool {
         let is_without_nodes = self.silent.is_some() || self.cordoned.is_some();
-        self.waits(|wait| {
-            let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
-            of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)
-        })
+        self.lacks_nodes
+            || self.waits(|wait| {
+                let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
+                of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)
+            })
     }
 
     pub fn waits_in(&self, resources: &[LedgerResource]) -> bool {
