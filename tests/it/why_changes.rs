@@ -356,11 +356,11 @@ fn cordoned_nodes_are_uncordoned() {
 
 const TRAINING: &str = "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\n";
 
-/// What blocks a JobSet or makes it fail: nodes, fields of the scenario and of the pods, the lever, and the path and the
-/// value of its override.
+/// What blocks a JobSet or makes it fail: nodes, fields of the scenario and of the pods, the lever, and the path and
+/// the value of its override.
 type BlockerRow = (&'static str, String, &'static str, &'static str, (&'static str, &'static str));
 
-/// The recommended change comes first in the table, too, and the JobSet neither fails nor is blocked with it.
+/// The recommended change is also the first row of the table, and the JobSet neither fails nor is blocked with it.
 #[test]
 fn each_blocker_has_a_lever_and_the_sentence_names_the_first_change_of_the_table() {
     let hang = "faultProcesses: [{cause: stall, does: Hang, trace: {file: tr.csv}}]\n";
@@ -515,7 +515,7 @@ const BUDGET: &str = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata
 fn causes_and_waits_are_those_of_the_failure_itself() {
     let lost = "{at: 30m, crashNode: {alias: x}}, {at: 31m, deleteNode: {alias: x}}";
     let drained = format!("{{at: 10m, drainNode: {{ofPod: a-w-0-1, alias: x}}}}, {lost}");
-    // The pods of the next attempt tolerate the taint, too.
+    // The pods of the next attempt also tolerate the taint.
     let tainted = "{at: 10m, cordonNode: {ofPod: a-w-0-1}}, {at: 10m, taintNode: {ofPod: a-w-0-1, key: m, effect: \
                    NoExecute}}";
     let exit = "{at: 30m, containerExit: {pod: a-w-0-1}}";

@@ -4,12 +4,12 @@
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet, PastAdmission};
 use super::change_trial::{ChangeTrial, TrialGoal};
-use super::facts::{RunFacts, SMALL, is_of_kueue};
+use super::facts::{JobSetEnding, RunFacts, SMALL, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
 use super::lost_nodes::LostNodes;
 use super::no_answer::NoAnswer;
-use super::trials::{self, JobSetEnding, TrialTarget};
+use super::trials::{self, TrialTarget};
 use crate::experiment::{SimulatedReplication, simulate_replication};
 use crate::metrics::pods::PodMetrics;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
@@ -27,8 +27,8 @@ use sim_reliability::faults;
 
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {
-    /// Number of the restart, from 1 as in the output of `run`. `None` selects the last restart of the first JobSet that
-    /// failed or is blocked, otherwise the first unfinished restart, otherwise the longest.
+    /// Number of the restart, from 1 as in the output of `run`. `None` selects the last restart of the first JobSet
+    /// that failed or is blocked, otherwise the first unfinished restart, otherwise the longest.
     pub restart: Option<usize>,
     /// Name of a pod without its random suffix.
     pub pod: Option<String>,

@@ -1,13 +1,12 @@
 //! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
 use super::idle_domains::IdleDomains;
-use super::trials::JobSetEnding;
 use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::{JobSet, RandomFaults, ScenarioSpec};
 use sim_base::{JobSetId, SimTime};
-use sim_engine::record::{LedgerResource, TicketWait};
+use sim_engine::record::{JobSetOutcome, LedgerResource, RecordNames, RunOutcome, TicketWait};
 
 /// Input of the levers.
 pub struct RunFacts<'a> {
@@ -48,6 +47,42 @@ pub struct RunFacts<'a> {
     pub only_nodes: bool,
     /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.
     pub of_manifests: bool,
+}
+
+/// State of a JobSet at the end of a run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum JobSetEnding {
+    Completed,
+    /// Neither finished nor blocked.
+    Unfinished,
+    Failed {
+        at: SimTime,
+    },
+    Blocked,
+}
+
+impl JobSetEnding {
+    /// Returns the states of all JobSets.
+    pub fn of_run(outcome: &RunOutcome, names: &RecordNames) -> Vec<JobSetEnding> {
+        let ending = |(row, state): (usize, &JobSetOutcome)| {
+            let since = |kind: &str| {
+                let mut all = state.conditions.iter();
+                all.find(|condition| condition.kind == kind && condition.status).map(|c| c.last_transition)
+            };
+            match (since("Failed"), since("Completed")) {
+                (Some(at), _) => JobSetEnding::Failed { at },
+                (None, Some(_)) => JobSetEnding::Completed,
+                _ if outcome.blocked_reason(names.jobset(JobSetId(row as u32))).is_some() => JobSetEnding::Blocked,
+                _ => JobSetEnding::Unfinished,
+            }
+        };
+        outcome.jobsets.iter().enumerate().map(ending).collect()
+    }
+
+    /// Returns whether the JobSet failed or is blocked.
+    pub fn is_lost(self) -> bool {
+        matches!(self, JobSetEnding::Failed { .. } | JobSetEnding::Blocked)
+    }
 }
 
 /// Returns whether the Workload of a JobSet waits, which it also does while it lacks nodes.

@@ -1,10 +1,10 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::explain::{BindingConstraint, DrawShare, WhatIf, WhyExplanation, WhyRequest};
-use super::facts::RunFacts;
+use super::facts::{JobSetEnding, RunFacts};
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
-use super::trials::{self, JobSetEnding, MeasuredTrial, TrialTarget, TriedChange};
+use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
 use super::{OverrideSetter, ScenarioLoader};
 use crate::admission::placement;
 use crate::{metrics::RunView, metrics::restarts::bottleneck, metrics::restarts::critical_spans::counts};

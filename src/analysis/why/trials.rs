@@ -1,5 +1,6 @@
 //! Simulates the inputs with changed values, and measures the duration of the subject.
 
+use super::facts::JobSetEnding;
 use super::levers::LeverSetting;
 use super::no_answer::TrialError;
 use super::same_restart::{ExplainedRestart, FoundRestart, RestartOfRun, RestartOrigin, breaks_pods, origins};
@@ -10,7 +11,7 @@ use crate::metrics::restarts::restart::CauseKind;
 use crate::metrics::{RestartBlocker, RestartFold, RestartMetrics, RestartOutcome, RunView};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
-use sim_engine::record::{Body, DiscardSink, JobSetOutcome, RecordNames, RecordSink, RunOutcome, SimulationRecord};
+use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationRecord};
 use sim_reliability::faults;
 use std::sync::Arc;
 
@@ -56,42 +57,6 @@ impl MeasuredTrial {
             MeasuredTrial::Removed => Some(Duration::ZERO),
             MeasuredTrial::NeverEnded | MeasuredTrial::Absent => None,
         }
-    }
-}
-
-/// State of a JobSet at the end of a run.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum JobSetEnding {
-    Completed,
-    /// Neither finished nor blocked.
-    Unfinished,
-    Failed {
-        at: SimTime,
-    },
-    Blocked,
-}
-
-impl JobSetEnding {
-    /// Returns the states of all JobSets.
-    pub fn of_run(outcome: &RunOutcome, names: &RecordNames) -> Vec<JobSetEnding> {
-        let ending = |(row, state): (usize, &JobSetOutcome)| {
-            let since = |kind: &str| {
-                let mut all = state.conditions.iter();
-                all.find(|condition| condition.kind == kind && condition.status).map(|c| c.last_transition)
-            };
-            match (since("Failed"), since("Completed")) {
-                (Some(at), _) => JobSetEnding::Failed { at },
-                (None, Some(_)) => JobSetEnding::Completed,
-                _ if outcome.blocked_reason(names.jobset(JobSetId(row as u32))).is_some() => JobSetEnding::Blocked,
-                _ => JobSetEnding::Unfinished,
-            }
-        };
-        outcome.jobsets.iter().enumerate().map(ending).collect()
-    }
-
-    /// Returns whether the JobSet failed or is blocked.
-    pub fn is_lost(self) -> bool {
-        matches!(self, JobSetEnding::Failed { .. } | JobSetEnding::Blocked)
     }
 }
 

@@ -372,9 +372,10 @@ impl PodFailures {
 
     /// Handles the refusal of a request: it has harmed no pod.
     pub fn refused(&mut self, index: u32) {
-        let is_refused = |trouble: &Option<(SimTime, CauseKind)>| matches!(trouble, Some((_, CauseKind::Fault { index: known })) if *known == index);
+        let kind = CauseKind::Fault { index };
+        let is_refused = |p: &PodFailureState| p.trouble.is_some_and(|(_, known)| known == kind);
         for pod in &self.noted {
-            if let Some(p) = self.pods.get_mut(pod.ix()).filter(|p| is_refused(&p.trouble)) {
+            if let Some(p) = self.pods.get_mut(pod.ix()).filter(|p| is_refused(p)) {
                 p.trouble = None;
             }
         }
