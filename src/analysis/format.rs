@@ -342,6 +342,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
         }
         CauseKind::Evicted { reason } => format!("Kueue evicted the JobSet ({})", run.names.text(reason)),
         CauseKind::Suspended => "suspended by a user".to_owned(),
+        CauseKind::Deadline => format!("Job {} exceeded its activeDeadlineSeconds", run.names.job(cause.job)),
         CauseKind::Unknown => "unknown".to_owned(),
     }
 }
@@ -351,6 +352,7 @@ pub fn origin(run: &RunView<'_>, r: &RestartMetrics) -> &'static str {
     match r.cause.kind {
         CauseKind::Evicted { .. } => "eviction",
         CauseKind::Suspended => "suspension",
+        CauseKind::Deadline => "time limit of the Job",
         CauseKind::Fault { index } => match run.scenario.faults.get(index as usize).map(|fault| &fault.action) {
             Some(FaultAction::SuspendJobSet(_)) => "suspension",
             Some(FaultAction::Request(_)) => "request",

@@ -106,6 +106,27 @@ fn rows_missing_from_the_run_or_the_baseline_fail_the_gates() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// The median of five replications recovers; others have no restart left.
+#[test]
+fn a_row_with_a_replication_that_never_recovers_is_stuck() {
+    let dir = scratch("gates-stuck");
+    let exits = "faultProcesses: [{cause: exit, on: Pod, mtbf: 20h, until: 2h}]";
+    for (restarts, expected) in [(100, 0), (2, 5)] {
+        let limit = format!("spec.failurePolicy.maxRestarts={restarts}");
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: small-16\njobSets: \
+             [{{manifest: {}}}]\nfaults: [{{at: 5m, containerExit: {{pod: train-workers-0-0}}}}]\n{exits}\nstop: \
+             {{at: 3h, when: Time}}\n",
+            crate::support::root().join("scenarios/manifests/exclusive-workers.yaml").display()
+        );
+        let file = written(&dir, "s.yaml", &scenario);
+        let (code, out, error) = bench(&[&file, "--seeds", "5", "--fail-if", "rows.stuck > 0", "--set", &limit]);
+        assert_eq!(code, Some(expected), "{restarts}: {out}{error}");
+        let never = out.contains("replications never recover");
+        assert_eq!(never, expected > 0, "{restarts}: {out}");
+    }
+}
+
 #[test]
 fn gates_are_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
     let dir = scratch("gates-file");

@@ -1065,6 +1065,25 @@ fn hang_that_no_pending_event_ends_blocks_its_jobset() {
         assert!(!is_blocked || text.contains(goodput), "{set:?}: {text}");
         run(set, &["--seeds", "2", "--fail-if", "blocked > 0"], if is_blocked { 5 } else { 0 });
     }
+    let dir = scratch("hang-report");
+    let page = dir.join("page.md");
+    let report = |set: &[&str]| {
+        let scenario = scenario_of(
+            "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\nfaultProcesses: [{cause: stall, does: Hang, \
+             trace: {file: h.csv}}]\nstop: {at: 2h, when: Settled}\n",
+        );
+        let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN), ("h.csv", "node,time\nnode-03,20m\n")];
+        let sets: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        in_directory("hang", &files, &[&["report", "s.yaml", "--md", page.to_str().unwrap()], &sets[..]].concat(), 0);
+        fs::read_to_string(&page).unwrap()
+    };
+    let text = report(&[]);
+    let (lead, _) = text.split_once("\n## ").unwrap();
+    assert!(text.contains("# JobSet train blocked") && lead.contains(sentence), "{lead}");
+    assert!(!lead.contains("no restart"), "{lead}");
+    let text = report(&["stop.when=Time", "faultProcesses=[]"]);
+    assert!(text.contains(": no restart") && text.contains("no restart occurred"), "{text}");
+    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn waits_are_named_by_what_they_wait_for() {
                  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: \
                  100}]}]}]\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: \
                  default}\nspec: {clusterQueue: cq}\n---\n";
-    let plain = jobset("failurePolicy: {maxRestarts: 9}", "parallelism: 3, completions: 3");
+    let plain = jobset("failurePolicy: {maxRestarts: 900}", "parallelism: 3, completions: 3");
     let queued = plain.replace("{name: a}", "{name: a, labels: {kueue.x-k8s.io/queue-name: l}}");
     let silent = |does: &str| {
         format!(

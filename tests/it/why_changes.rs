@@ -354,6 +354,229 @@ fn cordoned_nodes_are_uncordoned() {
     assert!((60.0..70.0).contains(&takes.seconds()), "{takes:?}");
 }
 
+const TRAINING: &str = "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\n";
+
+/// What blocks a JobSet or makes it fail: nodes, fields of the scenario and of the pods, the lever, and the path and
+/// the value of its override.
+type BlockerRow = (&'static str, String, &'static str, &'static str, (&'static str, &'static str));
+
+/// The recommended change is also the first row of the table, and the JobSet neither fails nor is blocked with it.
+#[test]
+fn each_blocker_has_a_lever_and_the_sentence_names_the_first_change_of_the_table() {
+    let hang = "faultProcesses: [{cause: stall, does: Hang, trace: {file: tr.csv}}]\n";
+    let failing = "faults: [{at: 5m, failImagePulls: {image: x}}, {at: 10m, containerExit: {pod: a-w-0-0}}]\n";
+    let tainted = "faults: [{at: 5m, taintNode: {label: pool=p, key: k, value: v, effect: NoSchedule}}, {at: 10m, \
+                   containerExit: {pod: a-w-0-0}}]\n";
+    let spec = "spec.replicatedJobs[0].template.spec";
+    let deadline = format!("{spec}.activeDeadlineSeconds");
+    let toleration = format!("{spec}.template.spec.tolerations[0]");
+    let tolerated = r#"{"effect":"NoSchedule","key":"k","operator":"Equal","value":"v"}"#;
+    let [deadline, toleration] = [deadline, toleration].map(|path| &*path.leak());
+    let ends = |minutes: u32| format!("containers: [{{runFor: {minutes}m}}]\n");
+    let taint = "nodesPerIsland: 4, taints: [{key: k, value: v, effect: NoSchedule}]";
+    let table: [BlockerRow; 6] = [
+        (
+            "nodesPerIsland: 4",
+            format!("{TRAINING}{hang}"),
+            "",
+            "detection of hangs",
+            ("faultProcesses[0].detectedAfter", "1m"),
+        ),
+        (
+            "nodesPerIsland: 4",
+            ends(20),
+            "activeDeadlineSeconds: 600, ",
+            "activeDeadlineSeconds of Jobs",
+            (deadline, "1254"),
+        ),
+        (
+            "nodesPerIsland: 4",
+            format!("{failing}{}", ends(30)),
+            "",
+            "earlier end of failing image pulls",
+            ("faults.0.failImagePulls.for", "1m"),
+        ),
+        ("nodesPerIsland: 4", format!("{tainted}{}", ends(30)), "", "toleration of taints", (toleration, tolerated)),
+        (taint, ends(30), "", "toleration of taints", (toleration, tolerated)),
+        (
+            "nodesPerIsland: 4",
+            format!("{TRAINING}faults: [{{at: 10m, suspendJobSet: {{name: a}}}}]\n"),
+            "",
+            "resumption after the last suspension",
+            ("faults.1", "{at: 11m, resumeJobSet: {name: a}}"),
+        ),
+    ];
+    for (nodes, rest, fields, lever, (path, value)) in table {
+        let rest = format!("jobSets: [{{manifest: a.yaml}}]\nstop: {{at: 6h, when: Settled}}\n{rest}");
+        let jobset =
+            jobset("a", "", (1, 4), "{maxRestarts: 1}", "").replace("parallelism", &format!("{fields}parallelism"));
+        let files = vec![("a.yaml", jobset), ("tr.csv", "node,time\nn-0-1,20m\n".to_owned())];
+        let inputs = inputs(nodes, &rest, files);
+        let why = inputs.explain(None);
+        let blocked = why.blocked.as_ref().unwrap_or_else(|| panic!("{lever}: {:?}", why.subject));
+        let (setting, _) = blocked.change.as_ref().unwrap_or_else(|| panic!("{lever}: {:?}", why.no_help));
+        assert_eq!(setting.lever, lever);
+        assert_eq!(setting.sets, [(path.to_owned(), value.to_owned())], "{lever}");
+        let first = why.what_if.first().map(|w| &w.setting);
+        assert!(why.subject.ended || first == Some(setting), "{lever}: {first:?}");
+        assert_ne!(ending(&inputs, &setting.sets), None, "{lever}");
+    }
+}
+
+/// Returns the digest of a run in which JobSet a neither fails nor is blocked.
+fn ending(inputs: &Inputs, sets: &[OverrideSetter]) -> Option<u64> {
+    let loaded = inputs.load(sets).unwrap_or_else(|e| panic!("{e}"));
+    let scenario = sim_reliability::faults::draw_faults(&loaded.scenario, loaded.scenario.seed, 0);
+    let outcome = crate::support::simulation(&scenario).run(scenario.seed, 0, &mut sim_engine::record::DiscardSink);
+    let is_lost = outcome.jobsets[0].terminal_state == "Failed" || outcome.blocked_reason("a").is_some();
+    (!is_lost).then_some(outcome.digest)
+}
+
+#[test]
+fn time_limit_of_kueue_is_raised_until_the_jobset_completes() {
+    let labels = "kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/max-exec-time-seconds: '600'";
+    for (minutes, expected) in [(20, Some("1254")), (600, None)] {
+        let rest = format!(
+            "jobSets: [{{manifest: a.yaml}}]\nobjects: [{{manifest: q.yaml}}]\ncontainers: [{{runFor: \
+             {minutes}m}}]\nstop: {{at: 4h, when: Settled}}\n"
+        );
+        let metadata = format!(", labels: {{{labels}}}");
+        let files = vec![("a.yaml", jobset("a", &metadata, (1, 4), MANY, "")), ("q.yaml", queue(6, ("", "")))];
+        let why = inputs("nodesPerIsland: 4", &rest, files).explain(None);
+        let change = why.blocked.expect("it is deactivated").change;
+        let value = change.map(|(setting, _)| serde_json::from_str::<serde_json::Value>(&setting.sets[0].1).unwrap());
+        let value = value.map(|labels| labels["kueue.x-k8s.io/max-exec-time-seconds"].as_str().unwrap().to_owned());
+        assert_eq!(value.as_deref(), expected, "{minutes}");
+    }
+}
+
+/// The JobSet fails with other strategies, or the node that is lost later is not used.
+#[test]
+fn changes_that_lose_the_jobset_or_avoid_a_later_fault_are_no_savings() {
+    let ignored = "{maxRestarts: 0, rules: [{name: r, action: RestartJobSetAndIgnoreMaxRestarts}]}";
+    let once = "{maxRestarts: 1}";
+    let exit = "{at: 10m, containerExit: {pod: a-w-0-1}}";
+    let twice = format!("{exit}, {{at: 20m, crashNode: {{ofPod: a-w-0-2}}}}");
+    let meanwhile = "{at: 604s, crashNode: {ofPod: a-w-0-2, alias: x}}, {at: 660s, deleteNode: {alias: x}}";
+    for (policy, faults, lever, most_s) in [
+        (ignored, exit.to_owned(), "restart strategy InPlaceRestart", 0.0),
+        (once, twice, "repair of the lost node", 0.0),
+        (MANY, format!("{exit}, {meanwhile}"), "batch period of the Job controller", 5.0),
+    ] {
+        let rest = format!("jobSets: [{{manifest: a.yaml}}]\nstop: {{at: 3h, when: Settled}}\nfaults: [{faults}]\n");
+        let files = vec![("a.yaml", jobset("a", "", (1, 4), policy, ""))];
+        let inputs = inputs("nodesPerIsland: 6", &rest, files);
+        let why = inputs.explain(None);
+        let mut all = why.what_if.iter();
+        let saved = all.find(|w| w.setting.lever == lever).map_or(0.0, |w| w.saves.seconds());
+        assert!(saved <= most_s, "{lever}: {saved}");
+        let tried = why.no_help.iter().any(|(setting, _)| setting.lever == lever);
+        assert!(saved > 0.0 || tried, "{lever}: {:?}", why.no_help);
+    }
+}
+
+#[test]
+fn why_begins_with_a_jobset_that_failed_although_other_restarts_are_longer() {
+    let jobset_of = |name: &str, policy: &str| jobset(name, "", (1, 2), policy, "");
+    let exits = |name: &str| format!("{{at: 20m, containerExit: {{pod: {name}-w-0-0}}}}");
+    let crash = "{at: 5m, crashNode: {ofPod: a-w-0-1, alias: x}}, {at: 15m, returnNode: {alias: x}}";
+    for (second, policy, faults, reason) in [
+        ("b", MANY, format!("{crash}, {}", exits("b")), None),
+        ("b", "null", format!("{crash}, {}", exits("b")), Some("FailedJobs")),
+        ("b", "{maxRestarts: 0}", format!("{crash}, {}", exits("b")), Some("ReachedMaxRestarts")),
+        ("a", "{maxRestarts: 1}", format!("{crash}, {}", exits("a")), Some("ReachedMaxRestarts")),
+    ] {
+        let a = if second == "a" { policy } else { MANY };
+        let rest = format!(
+            "jobSets: [{{manifest: a.yaml}}, {{manifest: b.yaml}}]\nstop: {{at: 3h, when: Settled}}\nfaults: \
+             [{faults}]\n"
+        );
+        let files = vec![("a.yaml", jobset_of("a", a)), ("b.yaml", jobset_of("b", policy))];
+        let inputs = inputs("nodesPerIsland: 4", &rest, files);
+        let why = inputs.explain(None);
+        let condition = why.blocked.as_ref().map_or("", |blocked| &blocked.condition);
+        assert_eq!(!condition.is_empty(), reason.is_some(), "{policy}: {condition}");
+        assert!(condition.contains(reason.unwrap_or_default()), "{policy}: {condition}");
+        assert_eq!(why.subject.jobset, if reason.is_none() { "a" } else { second }, "{policy}");
+        assert!(why.others_lost.is_empty(), "{:?}", why.others_lost);
+        // The explained restart is another one.
+        let lost = inputs.explain(Some(1)).others_lost;
+        assert_eq!(lost.len(), usize::from(reason.is_some() && second == "b"), "{policy}: {lost:?}");
+        assert!(lost.iter().all(|sentence| sentence.contains(reason.unwrap_or_default())), "{lost:?}");
+    }
+}
+
+const BUDGET: &str = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: p, namespace: default}\nspec: \
+                      {maxUnavailable: 0, selector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: a}}}\n";
+
+/// Faults, containers, fields of the pod and of its container; cause, shortest and longest duration of the restart, and
+/// the lever that acts on it.
+#[test]
+fn causes_and_waits_are_those_of_the_failure_itself() {
+    let lost = "{at: 30m, crashNode: {alias: x}}, {at: 31m, deleteNode: {alias: x}}";
+    let drained = format!("{{at: 10m, drainNode: {{ofPod: a-w-0-1, alias: x}}}}, {lost}");
+    // The pods of the next attempt also tolerate the taint.
+    let tainted = "{at: 10m, cordonNode: {ofPod: a-w-0-1}}, {at: 10m, taintNode: {ofPod: a-w-0-1, key: m, effect: \
+                   NoExecute}}";
+    let exit = "{at: 30m, containerExit: {pod: a-w-0-1}}";
+    let evicted = format!("{{at: 10m, evictPod: {{pod: a-w-0-1}}}}, {exit}");
+    let stays = "tolerations: [{key: m, operator: Exists, effect: NoExecute, tolerationSeconds: 300}], ";
+    let tolerant = "tolerations: [{key: m, operator: Exists, effect: NoExecute}], ";
+    let probe = "readinessProbe: {exec: {command: [a]}}";
+    let slow = "containers: [{readyAfter: 100s}]";
+    for (faults, rest, (pod, container), cause, (least, most), lever) in [
+        (&*drained, "", ("", ""), "crashes", (100.0, 150.0), "earlier scripted action"),
+        (&format!("{tainted}, {exit}"), "", (tolerant, ""), "exits with code 1", (4.0, 10.0), ""),
+        (&evicted, "", ("", ""), "exits with code 1", (4.0, 10.0), ""),
+        (tainted, "", (stays, ""), "tainted", (300.0, 310.0), "tolerationSeconds of a taint"),
+        ("", "", ("", ""), "exceeded its activeDeadlineSeconds", (4.0, 10.0), "activeDeadlineSeconds of Jobs"),
+        (exit, slow, ("", probe), "exits with code 1", (105.0, 125.0), ""),
+    ] {
+        let rest = format!(
+            "jobSets: [{{manifest: a.yaml}}]\nobjects: [{{manifest: p.yaml}}]\nstop: {{at: 40m, when: Time}}\nfaults: \
+             [{faults}]\n{rest}\n"
+        );
+        let mut a = jobset("a", "", (1, 4), MANY, "").replace("containers: [{", &format!("{pod}containers: [{{"));
+        if !container.is_empty() {
+            a = a.replace("image: x,", &format!("image: x, {container},"));
+        }
+        if faults.is_empty() {
+            a = a.replace("parallelism", "activeDeadlineSeconds: 1500, parallelism");
+        }
+        let files = vec![("a.yaml", a), ("p.yaml", BUDGET.to_owned())];
+        let why = inputs("nodesPerIsland: 6", &rest, files).explain(None);
+        assert!(why.subject.cause.contains(cause), "{faults}: {:?}", why.subject);
+        let time = why.subject.total().seconds();
+        assert!((least..most).contains(&time), "{faults}: {:?}", why.subject);
+        let best = why.what_if.iter().find(|w| w.parts_save.is_none()).map_or("", |w| &w.setting.lever);
+        assert!(lever.is_empty() || best == lever, "{faults}: {best}");
+        let waits = why.spans.iter().any(|span| span.waited_for.contains("readiness of containers"));
+        assert_eq!(waits, !container.is_empty(), "{faults}");
+        assert!(!why.spans.iter().any(|span| span.waited_for.contains("barrier")), "{faults}");
+    }
+}
+
+/// Four pods lose two of five nodes, or have four nodes of which others use two.
+#[test]
+fn the_fewest_nodes_that_shorten_a_wait_are_found() {
+    let crash = |pod: u32| format!("{{at: 10m, crashNode: {{ofPod: a-w-0-{pod}, alias: x{pod}}}}}");
+    let gone =
+        |pod: u32| format!("{{at: 11m, deleteNode: {{alias: x{pod}}}}}, {{at: 50m, newNode: {{alias: x{pod}}}}}");
+    let lost = [crash(0), crash(1), crash(2), gone(0), gone(1), gone(2)].join(", ");
+    let first = "containers: [{jobSet: a, runFor: 40m}]\n";
+    for (nodes, jobsets, rest, faults, value) in [
+        (5, "{manifest: a.yaml}", "", &*lost, "7"),
+        (6, "{manifest: a.yaml}, {manifest: b.yaml, submitAt: 1m}", first, "", "8"),
+    ] {
+        let rest = format!("jobSets: [{jobsets}]\nstop: {{at: 3h, when: Settled}}\nfaults: [{faults}]\n{rest}");
+        let of = |name: &str| jobset(name, "", (1, 4), MANY, "");
+        let files = vec![("a.yaml", of("a")), ("b.yaml", of("b"))];
+        let why = inputs(&format!("nodesPerIsland: {nodes}"), &rest, files).explain(None);
+        let (sets, _) = helping(&why, "spare node in each domain");
+        assert_eq!(sets, [("topology.pools[0].nodesPerIsland".to_owned(), value.to_owned())], "{faults}");
+    }
+}
+
 /// Restarts as letters of their origins, with their starts in seconds; each takes 10 s.
 fn restarts(all: &[(char, u64)]) -> Vec<RestartOfRun> {
     let restart = |(origin, start): &(char, u64)| RestartOfRun {
@@ -388,7 +611,13 @@ fn the_same_restart_has_the_same_origin_and_the_nearest_time() {
         (&[('b', 40), ('a', 60)], 1, &[('b', 55)], Err(&[55])),
     ];
     for (all, at, changed, expected) in table {
-        let explained = ExplainedRestart { jobset: JobSetId(0), all: restarts(all), at: *at };
+        let explained = ExplainedRestart {
+            jobset: JobSetId(0),
+            all: restarts(all),
+            at: *at,
+            later_faults: Vec::new(),
+            is_lost_later: false,
+        };
         let changed = restarts(changed);
         let seconds = |restart: &RestartOfRun| restart.start.0 / 1_000_000_000;
         let found = match explained.find(&changed) {

@@ -205,6 +205,7 @@ pub fn cause_name(scenario: &ScenarioSpec, cause: &RestartCause) -> String {
         CauseKind::PodRefused { .. } => "refused",
         CauseKind::Evicted { .. } => "evicted",
         CauseKind::Suspended => "suspended",
+        CauseKind::Deadline => "deadline",
         CauseKind::Unknown => "other",
     };
     word.to_owned()

@@ -36,6 +36,8 @@ pub struct BlockedJobSet {
     /// The smallest change that resolves the condition, and the duration that is explained with this change.
     /// Confirmed by a run.
     pub change: Option<(LeverSetting, Duration)>,
+    /// Whether the JobSet failed, and is unfinished at the end of the run with the change.
+    pub is_unfinished: bool,
     /// What Kueue lacks for its admission.
     pub admission: Option<PendingAdmission>,
 }
@@ -168,7 +170,7 @@ pub(super) fn past_limit(
 
 impl BlockedJobSet {
     pub fn new(object: String, condition: String) -> BlockedJobSet {
-        BlockedJobSet { object, condition, change: None, admission: None }
+        BlockedJobSet { object, condition, change: None, is_unfinished: false, admission: None }
     }
 }
 

@@ -7,17 +7,18 @@ use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
 use serde_json::json;
-use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::keys::{KUEUE_MAX_EXECUTION_TIME, KUEUE_QUEUE};
 use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
     DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, ObjectKind,
     PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
-    UserRequest,
+    TolerationSpec, UserRequest,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
 use sim_inputs::{jobset_path, strategy};
+use std::collections::BTreeMap;
 
 pub(super) type EditSettings = Vec<Vec<OverrideSetter>>;
 
@@ -82,6 +83,9 @@ fn can_end_wait(facts: &RunFacts, index: usize) -> bool {
         | PartitionNode(_)
         | CordonNode(_)
         | TaintNode(..)
+        | DrainNode(_)
+        | ContainerExit { .. }
+        | EvictPod { .. }
         | StopManager(_)
         | FailImagePulls(_)
         | Silent { .. } => false,
@@ -192,6 +196,30 @@ pub fn toleration(facts: &RunFacts) -> EditSettings {
     non_empty([sets])
 }
 
+/// Sets tolerationSeconds of the other tolerations to a half of its value, and to 5 s.
+pub fn own_toleration(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Toleration) {
+        return Vec::new();
+    }
+    let setting = |to: fn(i64) -> i64| {
+        let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+        let of_job = |(i, rj): (usize, &ReplicatedJob)| {
+            let known = rj.template.template.spec.tolerations.iter().enumerate();
+            let others = known.filter(|(_, t)| t.key.as_deref().is_none_or(|key| !LOST.contains(&key)));
+            let shorter = |(n, toleration): (usize, &TolerationSpec)| {
+                let now = toleration.toleration_seconds?;
+                let at = format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]");
+                (to(now) < now).then(|| set(format!("{at}.tolerationSeconds"), to(now).to_string()))
+            };
+            others.filter_map(shorter).collect::<Vec<_>>()
+        };
+        jobs.iter().enumerate().flat_map(of_job).collect::<Vec<_>>()
+    };
+    let (half, five) = (setting(|s| s / 2), setting(|s| s.min(5)));
+    let all = if half == five { vec![half] } else { vec![half, five] };
+    non_empty(all)
+}
+
 /// Sets the grace period to a half of its value, and to 5 s. It also applies to sidecars.
 pub fn grace(facts: &RunFacts) -> EditSettings {
     if !facts.waits_for(TicketWait::Grace) {
@@ -241,8 +269,11 @@ pub fn start_time(facts: &RunFacts) -> EditSettings {
     late.collect()
 }
 
+/// Lets nodes use the images that they have. Starts of containers include the check of the image; a pull that fails is
+/// a wait of its own.
 pub fn image_pull(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::ContainerStart) && !facts.waits_for(TicketWait::ContainerRestart) {
+    let waits = [TicketWait::ContainerStart, TicketWait::ContainerRestart, TicketWait::ImagePull];
+    if !waits.iter().any(|waited| facts.waits_for(*waited)) {
         return Vec::new();
     }
     let mut sets = Vec::new();
@@ -406,10 +437,52 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
 
 const MAX_RESTARTS: &str = "spec.failurePolicy.maxRestarts";
 
+/// Raises activeDeadlineSeconds by a step, see [`larger`], and removes it.
+pub fn job_deadline(facts: &RunFacts) -> EditSettings {
+    if !facts.failed && !facts.by_deadline && !facts.waits_for(TicketWait::ActiveDeadline) {
+        return Vec::new();
+    }
+    let value =
+        |to: fn(i64) -> String| each_job(facts, ACTIVE_DEADLINE, move |rj| rj.template.active_deadline_seconds.map(to));
+    non_empty([value(|now| (now + time_step(now)).to_string()), value(|_| "null".to_owned())])
+}
+
+/// Raises the maximum execution time in Kueue by a step, see [`larger`], if the JobSet exceeded it.
+pub fn max_execution_time(facts: &RunFacts) -> EditSettings {
+    let Some(jobset) = facts.jobset().filter(|_| facts.exceeds_limit) else { return Vec::new() };
+    let now = jobset.labels.get(KUEUE_MAX_EXECUTION_TIME).and_then(|value| value.parse::<i64>().ok());
+    let Some(now) = now else { return Vec::new() };
+    let mut labels = jobset.labels.clone();
+    labels.insert(KUEUE_MAX_EXECUTION_TIME.to_owned(), (now + time_step(now)).to_string());
+    let field = "metadata.labels";
+    let path = if facts.of_manifests { field.to_owned() } else { jobset_path(&jobset.name, field) };
+    single(path, json!(labels).to_string())
+}
+
+const ACTIVE_DEADLINE: &str = "activeDeadlineSeconds";
+
+/// Step in which time limits are raised, in seconds: one minute, or a tenth of the limit if that is longer.
+fn time_step(limit: i64) -> i64 {
+    (limit / 10).max(60)
+}
+
 /// Returns a setting of maxRestarts, of a policy with it or of the nodes of a pool, with a value that is larger by a
-/// number; `None` for other settings.
+/// number, or a setting of a time limit that is larger by this number of steps; `None` for other settings.
 pub(super) fn larger(sets: &[OverrideSetter], by: u32) -> Option<Vec<OverrideSetter>> {
+    let later = |value: &str| {
+        let limit = value.parse::<i64>().ok()?;
+        Some(limit.saturating_add(time_step(limit).saturating_mul(by.into())).to_string())
+    };
+    if !sets.is_empty() && sets.iter().all(|(path, _)| path.ends_with(ACTIVE_DEADLINE)) {
+        return sets.iter().map(|(path, value)| Some(set(path.clone(), later(value)?))).collect();
+    }
     let [(path, value)] = sets else { return None };
+    if path.ends_with("metadata.labels") {
+        let mut labels = serde_json::from_str::<BTreeMap<String, String>>(value).ok()?;
+        let limit = labels.get_mut(KUEUE_MAX_EXECUTION_TIME)?;
+        *limit = later(limit)?;
+        return Some(vec![set(path.clone(), json!(labels).to_string())]);
+    }
     let more = |value: &str| Some(value.parse::<i32>().ok()?.saturating_add(i32::try_from(by).ok()?));
     let value = match value.strip_prefix("{maxRestarts: ").and_then(|rest| rest.strip_suffix('}')) {
         Some(value) => format!("{{maxRestarts: {}}}", more(value)?),

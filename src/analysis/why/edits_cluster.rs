@@ -4,8 +4,12 @@
 use super::edits::{EditSettings, non_empty, set, single};
 use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
+use serde_json::json;
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::{EXCLUSIVE_TOPOLOGY, JobSet, NodePool, PlacementRepair, RandomAction};
+use sim_api::spec::{
+    EXCLUSIVE_TOPOLOGY, FaultAction, JobSet, NodePool, PlacementRepair, RandomAction, RandomFaults, ReplicatedJob,
+    TaintEffect, TaintSpec,
+};
 use sim_base::{Duration, time};
 use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
@@ -29,6 +33,17 @@ pub fn detection_time(facts: &RunFacts) -> EditSettings {
     let setting =
         |part: u64| all.iter().map(|(path, now)| set(path.clone(), Duration(now.0 / part).to_string())).collect();
     non_empty([setting(2), setting(10)])
+}
+
+/// Lets a detector end the hangs that nothing detects, one minute after their begin.
+pub fn hang_detection(facts: &RunFacts) -> EditSettings {
+    let is_undetected = |(i, process): (u32, &RandomFaults)| {
+        let is_hang = matches!(process.action, RandomAction::Hang { detected_after: None, .. });
+        (is_hang && facts.undetected.contains(&process.cause.as_str())).then_some(i)
+    };
+    let mut entries: Vec<u32> = facts.fault_processes().filter_map(is_undetected).collect();
+    entries.dedup();
+    non_empty([entries.iter().map(|i| set(format!("faultProcesses[{i}].detectedAfter"), "1m")).collect()])
 }
 
 /// Repairs, deletes or replaces the unresponsive nodes, depending on `how`, 5 min after they were lost.
@@ -156,15 +171,60 @@ pub fn pleg(facts: &RunFacts) -> EditSettings {
     }
 }
 
-/// Adds a node (or group of nodes) to each of the first three pools: by the field of the pool, or by a complete
-/// topology if the scenario only names its cluster.
+/// Lets the pods tolerate the taints that keep them from nodes: each one, and all of them.
+pub fn tolerated_taints(facts: &RunFacts) -> EditSettings {
+    let Some(jobset) = facts.jobset().filter(|_| facts.waits_for_nodes() || facts.blocked) else {
+        return Vec::new();
+    };
+    let pools = facts.scenario.topology.pools.iter();
+    let of_pools = pools.flat_map(|pool| pool.taints.iter().chain(pool.nodes.iter().flat_map(|node| &node.taints)));
+    let of_script = facts.scenario.faults.iter().filter_map(|fault| match &fault.action {
+        FaultAction::TaintNode(_, taint) => Some(taint),
+        _ => None,
+    });
+    let mut taints: Vec<&TaintSpec> = Vec::new();
+    for taint in of_pools.chain(of_script).filter(|taint| taint.effect != TaintEffect::PreferNoSchedule) {
+        if !taints.contains(&taint) {
+            taints.push(taint);
+        }
+    }
+    let jobs = || jobset.spec.replicated_jobs.iter().enumerate();
+    let setting = |tolerated: &[&TaintSpec]| {
+        let of_job = |(i, job): (usize, &ReplicatedJob)| {
+            let known = &job.template.template.spec.tolerations;
+            let is_new = |taint: &&&TaintSpec| !known.iter().any(|toleration| toleration.tolerates(taint));
+            let new = tolerated.iter().filter(is_new).enumerate();
+            let path = format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations");
+            let toleration = |(k, taint): (usize, &&TaintSpec)| {
+                let TaintSpec { key, value, effect } = taint;
+                let effect = effect.as_str();
+                let value = json!({"key": key, "operator": "Equal", "value": value, "effect": effect});
+                set(format!("{path}[{}]", known.len() + k), value.to_string())
+            };
+            new.map(toleration).collect::<Vec<_>>()
+        };
+        jobs().flat_map(of_job).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = taints.iter().map(|taint| setting(std::slice::from_ref(taint))).collect();
+    all.retain(|sets| !sets.is_empty());
+    if all.len() > 1 {
+        all.push(setting(&taints));
+    }
+    all
+}
+
+/// Adds an island, and a copy of the pool, to each of the first three pools: by the field of the pool, or by a complete
+/// topology if the cluster cannot be changed by fields.
 pub fn spares(facts: &RunFacts) -> EditSettings {
-    if facts.of_manifests || (!facts.waits_for_nodes() && !facts.blocked) {
+    if !facts.waits_for_nodes() && !facts.blocked {
         return Vec::new();
     }
     let topology = &facts.scenario.topology;
     let mut all = Vec::new();
     for (i, pool) in topology.pools.iter().enumerate().take(3) {
+        if pool.islands > 1 {
+            all.push(vec![set(format!("topology.pools[{i}].islands"), (pool.islands + 1).to_string())]);
+        }
         all.push(vec![set(format!("topology.pools[{i}].count"), (pool.count + 1).to_string())]);
         let mut more = topology.clone();
         more.pools[i].count += 1;
@@ -177,7 +237,7 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
 /// fewer nodes than another island has, or the other pools.
 pub fn spares_in_domains(facts: &RunFacts, is_less: bool) -> EditSettings {
     let is_blocked = facts.blocked && !facts.failed;
-    if facts.of_manifests || (!facts.waits_for_nodes() && !is_blocked) {
+    if !facts.waits_for_nodes() && !is_blocked {
         return Vec::new();
     }
     let topology = &facts.scenario.topology;

@@ -4,20 +4,21 @@
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet, PastAdmission};
 use super::change_trial::{ChangeTrial, TrialGoal};
-use super::facts::{RunFacts, is_of_kueue};
+use super::facts::{JobSetEnding, RunFacts, SMALL, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
 use super::lost_nodes::LostNodes;
 use super::no_answer::NoAnswer;
 use super::trials::{self, TrialTarget};
 use crate::experiment::{SimulatedReplication, simulate_replication};
+use crate::metrics::pods::PodMetrics;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart::CauseKind;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use crate::{format, metrics::restarts::critical_spans, metrics::restarts::restart};
 use serde::Serialize;
-use sim_api::spec::{StopSpec, StopWhen};
+use sim_api::spec::{FaultAction, SilentFaults, StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{PendingPods, TicketSubject, TicketWait};
 use sim_engine::{CannotRun, PrepareError, SimulationInput};
@@ -26,8 +27,8 @@ use sim_reliability::faults;
 
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {
-    /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,
-    /// otherwise the longest.
+    /// Number of the restart, from 1 as in the output of `run`. `None` selects the last restart of the first JobSet
+    /// that failed or is blocked, otherwise the first unfinished restart, otherwise the longest.
     pub restart: Option<usize>,
     /// Name of a pod without its random suffix.
     pub pod: Option<String>,
@@ -52,6 +53,8 @@ pub struct WhySubject {
     pub title: String,
     /// Description of the fault that caused it; empty without a fault.
     pub cause: String,
+    /// Time of the cause, which can precede the start.
+    pub caused_at: SimTime,
     pub jobset: String,
     /// For a restart, its number from 1 and the number of restarts.
     pub number: Option<(usize, usize)>,
@@ -122,6 +125,8 @@ pub struct WhyExplanation {
     /// Changes that could not be simulated, with the reason.
     pub not_tried: Vec<(LeverSetting, String)>,
     pub blocked: Option<BlockedJobSet>,
+    /// Other JobSets that failed or are blocked, and that of a restart before the failure, with the condition.
+    pub others_lost: Vec<String>,
     /// The longest wait for quota that has ended, if it is a large part of the subject.
     pub admission: Option<PastAdmission>,
     /// Whole domains that stay free while pods wait for a node.
@@ -131,6 +136,11 @@ pub struct WhyExplanation {
     /// Pods of the subject that have no node, with the reasons.
     pub placement: Vec<PendingPods>,
 }
+
+/// Reason of a Workload that Kueue deactivated because of its maximum execution time, in the sentence of the outcome.
+const DEACTIVATED_BY_LIMIT: &str = "MaximumExecutionTimeExceeded";
+/// Minimum time without a node that is a wait for one: a scheduling cycle takes less.
+const LATE: Duration = Duration::from_secs(5);
 
 pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
     let loaded = load(&[]).map_err(|reason| NoAnswer::InvalidInput { reason })?;
@@ -186,6 +196,11 @@ fn unplaceable(
         cordoned: None,
         idle: None,
         random_cause: None,
+        undetected: &[],
+        by_deadline: false,
+        exceeds_limit: false,
+        lacks_nodes: false,
+        endings: &[],
         blocked: true,
         failed: false,
         suspended: None,
@@ -201,6 +216,7 @@ fn unplaceable(
             kind: "none",
             title: format!("JobSet {name} cannot be placed"),
             cause: String::new(),
+            caused_at: SimTime::ZERO,
             jobset: name.clone(),
             number: None,
             is_numbered_by_jobset: false,
@@ -214,6 +230,7 @@ fn unplaceable(
         no_help: Vec::new(),
         not_tried: Vec::new(),
         blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), format!("{why:#}"))),
+        others_lost: Vec::new(),
         admission: None,
         idle_domains: None,
         unplaced: true,
@@ -262,21 +279,20 @@ impl<'c> WhyCase<'c> {
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
         }
-        let failed = |r: &RunView<'_>| {
-            let mut all = r.outcome.jobsets.iter();
-            all.position(|o| o.terminal_state == "Failed")
-        };
         let request = self.named_jobset()?;
         let is_asked = |restart: &RestartMetrics| request.is_none_or(|jobset| restart.jobset == jobset);
         let restarts: Vec<usize> = (0..all.len()).filter(|at| is_asked(&all[*at])).collect();
+        let lost = self.lost();
         let number = match self.asked.restart {
             Some(n) if n == 0 || n > restarts.len() => {
                 return Err(NoAnswer::NoSuchRestart { number: n, restarts: restarts.len() as u64 });
             }
             Some(n) => Some(restarts[n - 1]),
-            None => restart::longest(all),
+            None => match lost.first() {
+                Some(jobset) => all.iter().rposition(|restart| restart.jobset == *jobset),
+                None => restart::longest(all),
+            },
         };
-        let jobset_failed = failed(&self.run());
         let pending = blocked::without_quota(simulation, request);
         if let Some(jobset) = pending.or(request).filter(|_| self.asked.restart.is_none()) {
             return Ok(self.start(simulation, jobset));
@@ -284,10 +300,79 @@ impl<'c> WhyCase<'c> {
         match number {
             Some(at) => Ok(self.restart(at, witness)),
             None => {
-                let jobset = JobSetId(jobset_failed.or_else(|| self.not_ready(&witness)).unwrap_or(0) as u32);
+                let never_ready = || self.not_ready(&witness).map(|row| JobSetId(row as u32));
+                let jobset = lost.first().copied().or_else(never_ready).unwrap_or(JobSetId(0));
                 Ok(self.start(simulation, jobset))
             }
         }
+    }
+
+    fn endings(&self) -> Vec<JobSetEnding> {
+        JobSetEnding::of_run(&self.replication.outcome, self.run().names)
+    }
+
+    /// Returns the JobSets that failed, followed by those that are blocked.
+    fn lost(&self) -> Vec<JobSetId> {
+        let endings = self.endings();
+        let with = |is_failed: bool| {
+            let is_asked = move |ending: &JobSetEnding| {
+                ending.is_lost() && is_failed == matches!(ending, JobSetEnding::Failed { .. })
+            };
+            let rows = endings.iter().enumerate().filter(move |(_, ending)| is_asked(ending));
+            rows.map(|(row, _)| JobSetId(row as u32)).collect::<Vec<_>>()
+        };
+        [with(true), with(false)].concat()
+    }
+
+    /// Describes the JobSets that failed or are blocked, without the explained one if its condition is explained.
+    fn others_lost(&self, explained: JobSetId, is_explained: bool) -> Vec<String> {
+        let run = self.run();
+        let describe = |jobset: JobSetId| {
+            let blocked = blocked::jobset(&run, jobset)?;
+            let option = format!("see --jobset {}", run.names.jobset(jobset));
+            let option = if jobset == explained { "see `why` without --restart and --pod".to_owned() } else { option };
+            Some(format!("{}: {}; {option}", blocked.object, blocked.condition.trim_end_matches('.')))
+        };
+        self.lost().into_iter().filter(|jobset| *jobset != explained || !is_explained).filter_map(describe).collect()
+    }
+
+    /// Returns whether Kueue deactivated the Workload of a JobSet because of its maximum execution time.
+    fn exceeds_limit(&self, jobset: JobSetId) -> bool {
+        let run = self.run();
+        let reason = run.outcome.pending_reason(run.names.jobset(jobset));
+        reason.is_some_and(|reason| reason.contains(DEACTIVATED_BY_LIMIT))
+    }
+
+    /// Returns whether a pod of a JobSet waits for a node during a significant part of a time, and not only for its
+    /// turn in the queue of the scheduler.
+    fn lacks_nodes(&self, witness: &RestartBlocker, jobset: JobSetId, (from, to): (SimTime, SimTime)) -> bool {
+        let run = self.run();
+        let Some((pods, _)) = run.folded.tables.as_ref().filter(|_| witness.unschedulable.contains(&jobset)) else {
+            return false;
+        };
+        let least = to.since(from).0 / SMALL;
+        let waits = |pod: &PodMetrics| {
+            let is_own = run.names.jobset_of(pod.job) == Some(jobset);
+            let (begins, ends) = (pod.created.max(from), pod.bound.min(pod.gone).min(to));
+            is_own && begins < ends && ends.since(begins).0 > least && ends.since(begins) > LATE
+        };
+        pods.rows().iter().any(waits)
+    }
+
+    /// Returns the causes of the hangs that nothing detects, up to a time.
+    fn undetected(&self, fired: &[(u32, SimTime)], until: SimTime) -> Vec<&'c str> {
+        let is_undetected = |action: &FaultAction| {
+            let FaultAction::Silent { fault, .. } = action else { return false };
+            matches!(fault, SilentFaults::Hang { detected_after: None, .. })
+        };
+        let cause = |(index, at): &(u32, SimTime)| {
+            let fault = self.replication.scenario.faults.get(*index as usize)?;
+            fault.random_cause.as_deref().filter(|_| *at <= until && is_undetected(&fault.action))
+        };
+        let mut causes: Vec<&str> = fired.iter().filter_map(cause).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        causes
     }
 
     /// Returns the JobSet that was asked for.
@@ -328,6 +413,7 @@ impl<'c> WhyCase<'c> {
                 kind: "restart",
                 title: format::restart_title(&run, restart, number),
                 cause: format::cause(&run, &restart.cause),
+                caused_at: restart.caused_at,
                 jobset: run.names.jobset(restart.jobset).to_owned(),
                 number: Some((number, total)),
                 is_numbered_by_jobset: self.asked.jobset.is_some(),
@@ -339,7 +425,7 @@ impl<'c> WhyCase<'c> {
             target: if failed && restart.ending != RestartOutcome::Ready {
                 TrialTarget::Survival { jobset: restart.jobset }
             } else {
-                self.explained_restart(at)
+                self.explained_restart(at, &witness)
             },
             restart: Some(restart),
             waiting_restart: None,
@@ -348,9 +434,8 @@ impl<'c> WhyCase<'c> {
         }
     }
 
-    fn explained_restart(&self, at: usize) -> TrialTarget {
-        let SimulatedReplication { scenario, folded, .. } = self.replication;
-        trials::explained_restart((scenario, self.run().names), &folded.restarts, at)
+    fn explained_restart(&self, at: usize, witness: &RestartBlocker) -> TrialTarget {
+        trials::explained_restart(&self.run(), &self.replication.folded.restarts, at, &witness.fired)
     }
 
     /// Returns the cause of a random fault; `None` for a scripted one.
@@ -399,6 +484,7 @@ impl<'c> WhyCase<'c> {
                 kind: "start",
                 title,
                 cause: String::new(),
+                caused_at: start,
                 jobset: name.to_owned(),
                 number: None,
                 is_numbered_by_jobset: false,
@@ -436,6 +522,7 @@ impl<'c> WhyCase<'c> {
                 kind: "admission",
                 title: format!("Admission of JobSet {name}: waiting for {takes}, since {from}"),
                 cause: String::new(),
+                caused_at: from,
                 jobset: name.to_owned(),
                 number: None,
                 is_numbered_by_jobset: false,
@@ -446,7 +533,12 @@ impl<'c> WhyCase<'c> {
             path: CriticalPath::default(),
             restart: None,
             waiting_restart: open.map(|at| &all[at]),
-            target: open.map_or(TrialTarget::Start { jobset }, |at| self.explained_restart(at)),
+            target: match open {
+                Some(at) => self.explained_restart(at, &witness),
+                // A JobSet that was ready before has nothing left to measure but its end.
+                None if witness.start(jobset).ready.is_some() => TrialTarget::Survival { jobset },
+                None => TrialTarget::Start { jobset },
+            },
             blocked: blocked::jobset(&run, jobset)
                 .or_else(|| Some(BlockedJobSet::new(format!("JobSet {name}"), condition))),
             witness,
@@ -487,6 +579,7 @@ impl<'c> WhyCase<'c> {
                 kind: "pod",
                 title,
                 cause: String::new(),
+                caused_at: start,
                 jobset: run.names.jobset(jobset).to_owned(),
                 number: None,
                 is_numbered_by_jobset: false,
@@ -521,6 +614,8 @@ impl<'c> WhyCase<'c> {
         }
         let cordoned = lost.cordoned();
         let idle_domains = IdleDomains::find(&run, &path, &witness);
+        let undetected = self.undetected(&witness.fired, if blocked.is_some() { run.outcome.end } else { subject.end });
+        let endings = self.endings();
         let facts = RunFacts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
@@ -533,6 +628,11 @@ impl<'c> WhyCase<'c> {
                 CauseKind::Fault { index } => self.random_cause(index),
                 _ => None,
             }),
+            undetected: &undetected,
+            by_deadline: concerned.is_some_and(|restart| matches!(restart.cause.kind, CauseKind::Deadline)),
+            exceeds_limit: is_admission && self.exceeds_limit(target.jobset()),
+            lacks_nodes: self.lacks_nodes(&witness, target.jobset(), (subject.start, subject.end)),
+            endings: &endings,
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
             suspended: run.who_resumes(target.jobset()).and_then(|_| {
@@ -554,6 +654,7 @@ impl<'c> WhyCase<'c> {
             what_if: Vec::new(),
             no_help: Vec::new(),
             not_tried: Vec::new(),
+            others_lost: self.others_lost(target.jobset(), blocked.is_some()),
             blocked,
             admission: None,
             idle_domains: idle_domains.clone(),
@@ -571,7 +672,7 @@ impl<'c> WhyCase<'c> {
         let is_tried = !self.asked.path_only && self.asked.at.is_none() && (!is_pod || answer.blocked.is_some());
         // The smallest changes of the queues are tried elsewhere.
         let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some();
-        if is_tried && (!is_admission || lacks_nodes) {
+        if is_tried && (!is_admission || lacks_nodes || facts.exceeds_limit || !facts.undetected.is_empty()) {
             answer.try_out(load, &facts, (&target, self.asked))?;
         }
         let pods = restart.map_or(1, |r| r.pods);

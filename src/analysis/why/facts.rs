@@ -6,7 +6,7 @@ use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::{JobSet, RandomFaults, ScenarioSpec};
 use sim_base::{JobSetId, SimTime};
-use sim_engine::record::{LedgerResource, TicketWait};
+use sim_engine::record::{JobSetOutcome, LedgerResource, RecordNames, RunOutcome, TicketWait};
 
 /// Input of the levers.
 pub struct RunFacts<'a> {
@@ -25,6 +25,17 @@ pub struct RunFacts<'a> {
     pub idle: Option<&'a IdleDomains>,
     /// Cause of the random fault that led to the restart.
     pub random_cause: Option<&'a str>,
+    /// Causes of the hangs that nothing detects, and that occurred before the end of the subject.
+    pub undetected: &'a [&'a str],
+    /// Whether a Job exceeded its activeDeadlineSeconds at the start of the restart.
+    pub by_deadline: bool,
+    /// Whether Kueue deactivated the Workload because of its maximum execution time.
+    pub exceeds_limit: bool,
+    /// Whether pods of the JobSet waited for a node during a significant part of the subject, whatever they waited for
+    /// on the path.
+    pub lacks_nodes: bool,
+    /// State of each JobSet at the end of the run; empty if nothing could be placed.
+    pub endings: &'a [JobSetEnding],
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     pub failed: bool,
@@ -38,6 +49,42 @@ pub struct RunFacts<'a> {
     pub of_manifests: bool,
 }
 
+/// State of a JobSet at the end of a run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum JobSetEnding {
+    Completed,
+    /// Neither finished nor blocked.
+    Unfinished,
+    Failed {
+        at: SimTime,
+    },
+    Blocked,
+}
+
+impl JobSetEnding {
+    /// Returns the states of all JobSets.
+    pub fn of_run(outcome: &RunOutcome, names: &RecordNames) -> Vec<JobSetEnding> {
+        let ending = |(row, state): (usize, &JobSetOutcome)| {
+            let since = |kind: &str| {
+                let mut all = state.conditions.iter();
+                all.find(|condition| condition.kind == kind && condition.status).map(|c| c.last_transition)
+            };
+            match (since("Failed"), since("Completed")) {
+                (Some(at), _) => JobSetEnding::Failed { at },
+                (None, Some(_)) => JobSetEnding::Completed,
+                _ if outcome.blocked_reason(names.jobset(JobSetId(row as u32))).is_some() => JobSetEnding::Blocked,
+                _ => JobSetEnding::Unfinished,
+            }
+        };
+        outcome.jobsets.iter().enumerate().map(ending).collect()
+    }
+
+    /// Returns whether the JobSet failed or is blocked.
+    pub fn is_lost(self) -> bool {
+        matches!(self, JobSetEnding::Failed { .. } | JobSetEnding::Blocked)
+    }
+}
+
 /// Returns whether the Workload of a JobSet waits, which it also does while it lacks nodes.
 pub(super) fn is_of_kueue(wait: WaitKind) -> bool {
     let of_pods = [TicketWait::PodsReadyTimeout, TicketWait::RequeueBackoff].map(WaitKind::Mechanism);
@@ -45,7 +92,7 @@ pub(super) fn is_of_kueue(wait: WaitKind) -> bool {
 }
 
 /// A wait below this fraction (one in `SMALL`) of the path is ignored.
-const SMALL: u64 = 200;
+pub(super) const SMALL: u64 = 200;
 
 impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
@@ -90,10 +137,11 @@ impl<'a> RunFacts<'a> {
     /// nodes are lost or cordoned.
     pub fn waits_for_nodes(&self) -> bool {
         let is_without_nodes = self.silent.is_some() || self.cordoned.is_some();
-        self.waits(|wait| {
-            let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
-            of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)
-        })
+        self.lacks_nodes
+            || self.waits(|wait| {
+                let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
+                of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)
+            })
     }
 
     pub fn waits_in(&self, resources: &[LedgerResource]) -> bool {

@@ -1,7 +1,7 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::explain::{BindingConstraint, DrawShare, WhatIf, WhyExplanation, WhyRequest};
-use super::facts::RunFacts;
+use super::facts::{JobSetEnding, RunFacts};
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
@@ -44,7 +44,8 @@ impl WhyExplanation {
             with_fewer_nodes(load, (setting, result), (target, request))?;
         }
         self.find_smallest(load, &mut replication, (target, request))?;
-        let resolving = self.unblock(load, &replication, (target, request))?;
+        self.discard_harmful(load, facts, &mut replication, (target, request))?;
+        let resolving = self.unblock(load, facts, &mut replication, (target, request))?;
         for (setting, result) in replication {
             self.take(setting, result, None);
         }
@@ -54,7 +55,9 @@ impl WhyExplanation {
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
-        for ((setting, result), (_, parts)) in simulate(load, &together, (target, request))?.into_iter().zip(pairs) {
+        let mut together = simulate(load, &together, (target, request))?;
+        self.discard_harmful(load, facts, &mut together, (target, request))?;
+        for ((setting, result), (_, parts)) in together.into_iter().zip(pairs) {
             // A combination is only reported if it saves noticeably more than each of its parts.
             let parts_of = self.what_if.iter().filter(|w| setting.contains(&w.setting));
             let most = parts_of.map(|w| w.saves).max().unwrap_or(Duration::ZERO);
@@ -71,6 +74,47 @@ impl WhyExplanation {
         }
         self.forget_larger_spares(load);
         self.what_if.sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
+        // If the subject never ends, the table begins with the change that is recommended.
+        let change = self.blocked.as_ref().and_then(|blocked| blocked.change.as_ref()).map(|(setting, _)| setting);
+        if let Some(change) = change.filter(|_| !self.subject.ended) {
+            self.what_if.sort_by_key(|w| (w.setting != *change, !w.setting.ends_blocker()));
+        }
+        Ok(())
+    }
+
+    /// Replaces the results of changes with which a JobSet fails or is blocked that otherwise is not, or the explained
+    /// one is lost no later. These are no savings. Only changes with a significant saving are simulated to the end.
+    fn discard_harmful(
+        &self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, trials: &mut [TrialOutcome],
+        (target, request): (&TrialTarget, &WhyRequest),
+    ) -> Result<(), NoAnswer> {
+        if facts.endings.is_empty() {
+            return Ok(());
+        }
+        let before = self.subject.total();
+        let saves = |(_, result): &TrialOutcome| {
+            let takes = result.as_ref().ok().and_then(|trial| trial.takes())?;
+            (!self.subject.ended || counts(Duration(before.0.saturating_sub(takes.0)), before)).then_some(())
+        };
+        let helpful: Vec<usize> = (0..trials.len()).filter(|at| saves(&trials[*at]).is_some()).collect();
+        let settings: Vec<&[OverrideSetter]> = helpful.iter().map(|at| trials[*at].0.sets.as_slice()).collect();
+        let endings = trials::simulate_endings(load, &settings, request.seed, request.threads)?;
+        let own = target.jobset().ix();
+        let is_harmful = |(row, ending): (usize, &JobSetEnding)| {
+            let is_blocked = row == own && self.blocked.is_some();
+            let was_lost = is_blocked || facts.endings.get(row).is_none_or(|known| known.is_lost());
+            match (ending, was_lost) {
+                (ending, false) => ending.is_lost(),
+                // It would be lost by something later in any case.
+                (JobSetEnding::Failed { at }, true) => row == own && self.subject.ended && *at <= self.subject.end,
+                (_, true) => false,
+            }
+        };
+        for (at, endings) in helpful.into_iter().zip(endings) {
+            if endings.iter().enumerate().any(is_harmful) {
+                trials[at].1 = Ok(MeasuredTrial::NeverEnded);
+            }
+        }
         Ok(())
     }
 
@@ -119,7 +163,7 @@ impl WhyExplanation {
         (target, request): (&TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         if self.subject.ended && self.blocked.is_none() {
-            return Ok(());
+            return self.find_fewest_nodes(load, replication, (target, request));
         }
         let survival = TrialTarget::Survival { jobset: target.jobset() };
         let goal = if self.subject.ended { &survival } else { target };
@@ -154,18 +198,56 @@ impl WhyExplanation {
         Ok(())
     }
 
-    /// Returns the settings that resolve the blocking condition, and notes the smallest one. If the subject itself was
-    /// completed, the settings are simulated again to the end of the run.
+    /// Raises the number of nodes in each domain to the smallest one that saves at least half as much as a larger
+    /// extension of a pool, if one node saves less.
+    fn find_fewest_nodes(
+        &self, load: &ScenarioLoader<'_>, replication: &mut [TrialOutcome],
+        (target, request): (&TrialTarget, &WhyRequest),
+    ) -> Result<(), NoAnswer> {
+        let before = self.subject.total();
+        let saves = |(_, result): &TrialOutcome| {
+            let takes = result.as_ref().ok().and_then(|trial| trial.takes());
+            takes.map_or(0, |takes| before.0.saturating_sub(takes.0))
+        };
+        let nodes = |setting: &LeverSetting| Some(load(&setting.sets).ok()?.scenario.topology.nodes());
+        let extensions = || replication.iter().filter(|trial| trial.0.adds_nodes());
+        let Some(most) = extensions().map(saves).max().filter(|most| counts(Duration(*most), before)) else {
+            return Ok(());
+        };
+        let is_enough = |trial: &TrialOutcome| saves(trial) >= most / 2;
+        let Some(largest) = extensions().filter(|trial| is_enough(trial)).filter_map(|t| nodes(&t.0)).min() else {
+            return Ok(());
+        };
+        for (setting, result) in replication.iter_mut().filter(|trial| trial.0.adds_nodes()) {
+            let is_smaller = |more: &LeverSetting| nodes(more).is_some_and(|nodes| nodes < largest);
+            if setting.larger(0).is_none() || saves(&(setting.clone(), result.clone())) >= most / 2 {
+                continue;
+            }
+            for by in 1..NODES_MAX {
+                let Some(more) = setting.larger(by).filter(is_smaller) else { break };
+                let trials = simulate(load, std::slice::from_ref(&more), (target, request))?;
+                if let Some((more, again)) = trials.into_iter().find(is_enough) {
+                    (*setting, *result) = (more, again);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the settings that resolve the blocking condition, and notes the smallest one: of those that end the
+    /// condition itself, otherwise of all, the one with the shortest duration. If the subject itself was completed, the
+    /// settings are simulated again to the end of the run.
     fn unblock(
-        &mut self, load: &ScenarioLoader<'_>, replication: &[TrialOutcome],
+        &mut self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, replication: &mut [TrialOutcome],
         (target, request): (&TrialTarget, &WhyRequest),
     ) -> Result<Vec<(LeverSetting, Duration)>, NoAnswer> {
-        let Some(blocked) = &mut self.blocked else {
+        if self.blocked.is_none() {
             return Ok(Vec::new());
-        };
+        }
         let again;
         let to_the_end = if !self.subject.ended {
-            replication
+            &*replication
         } else {
             let settings: Vec<LeverSetting> = replication.iter().map(|(s, _)| s.clone()).collect();
             let jobset = target.jobset();
@@ -173,8 +255,32 @@ impl WhyExplanation {
             &again
         };
         let ends = |(setting, result): &TrialOutcome| Some((setting.clone(), result.as_ref().ok()?.takes()?));
-        let resolving: Vec<(LeverSetting, Duration)> = to_the_end.iter().filter_map(ends).collect();
-        blocked.change = resolving.first().cloned();
+        let mut resolving: Vec<(LeverSetting, Duration)> = to_the_end.iter().filter_map(ends).collect();
+        let mut is_unfinished = false;
+        if facts.failed || facts.exceeds_limit {
+            // A JobSet that repeats its failure up to the time limit has only more attempts.
+            let sets: Vec<&[OverrideSetter]> = resolving.iter().map(|(setting, _)| setting.sets.as_slice()).collect();
+            let endings = trials::simulate_endings(load, &sets, request.seed, request.threads)?;
+            let own = target.jobset().ix();
+            let mut complete = endings.iter().map(|endings| endings.get(own) == Some(&JobSetEnding::Completed));
+            is_unfinished = !complete.clone().any(|is_complete| is_complete);
+            // A longer time limit that does not suffice for the work only postpones the failure.
+            resolving.retain(|(setting, _)| {
+                let is_complete = complete.next().unwrap_or(false);
+                is_complete || is_unfinished && !setting.is_time_limit()
+            });
+            for (setting, result) in replication.iter_mut().filter(|_| !self.subject.ended) {
+                if resolving.iter().all(|(known, _)| known != setting) && result.is_ok() {
+                    *result = Ok(MeasuredTrial::NeverEnded);
+                }
+            }
+        }
+        // A stable sort leaves equal durations in ascending order of intervention.
+        resolving.sort_by_key(|(setting, takes)| (!setting.ends_blocker(), *takes));
+        if let Some(blocked) = &mut self.blocked {
+            blocked.change = resolving.first().cloned();
+            blocked.is_unfinished = is_unfinished && blocked.change.is_some();
+        }
         Ok(resolving)
     }
 

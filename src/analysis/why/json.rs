@@ -23,6 +23,9 @@ pub struct WhyJson<'w> {
     job_set: &'w str,
     restart: Option<JsonRestart>,
     cause: &'w str,
+    /// Time of the cause, which can precede the start.
+    #[serde(rename = "causedAt_s")]
+    caused_at: f64,
     #[serde(rename = "start_s")]
     start: f64,
     #[serde(rename = "total_s")]
@@ -34,6 +37,9 @@ pub struct WhyJson<'w> {
     no_help: Vec<NoHelp<'w>>,
     not_tried: Vec<NotTried<'w>>,
     blocked: Option<JsonBlocked<'w>>,
+    /// Other JobSets that failed or are blocked.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    others_lost: &'w [String],
     /// The longest wait for quota that has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     admission: Option<&'w PastAdmission>,
@@ -104,6 +110,9 @@ struct JsonBlocked<'w> {
     #[serde(skip_serializing_if = "Option::is_none")]
     admission: Option<&'w PendingAdmission>,
     change: Option<JsonChange<'w>>,
+    /// Whether the JobSet is unfinished at the end of the run with the change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unfinished: bool,
 }
 
 #[derive(Serialize)]
@@ -136,6 +145,7 @@ impl<'w> WhyJson<'w> {
             job_set: &subject.jobset,
             restart: subject.number.map(|(number, of)| JsonRestart { number, of }),
             cause: &subject.cause,
+            caused_at: subject.caused_at.seconds(),
             start: subject.start.seconds(),
             total: subject.total().seconds(),
             ended: subject.ended,
@@ -173,12 +183,14 @@ impl<'w> WhyJson<'w> {
                 .iter()
                 .map(|(s, why)| NotTried { lever: &s.lever, set: set(&s.sets), why })
                 .collect(),
+            others_lost: &why.others_lost,
             admission: why.admission.as_ref(),
             idle_domains: why.idle_domains.as_ref(),
             blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,
                 condition: &b.condition,
                 admission: b.admission.as_ref(),
+                unfinished: b.is_unfinished,
                 change: b.change.as_ref().map(|(s, takes)| JsonChange {
                     lever: &s.lever,
                     set: set(&s.sets),

@@ -22,7 +22,8 @@ struct TuningLever {
     settings: fn(&RunFacts) -> Vec<Vec<OverrideSetter>>,
 }
 
-/// Levers in ascending order of intervention. If several resolve a blocking condition, the first one is reported.
+/// Levers in ascending order of intervention. The first ones end the condition that blocks a JobSet, see
+/// [`LAST_OF_BLOCKERS`]. If several of them resolve it, the one with the shortest duration is reported.
 const LEVERS: &[TuningLever] = &[
     TuningLever { name: "resumption (suspend: false)", settings: edits::resumed },
     TuningLever { name: "resumption after the last suspension", settings: edits::resumption_action },
@@ -32,16 +33,22 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "maxRestarts", settings: edits::max_restarts },
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
     TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
+    TuningLever { name: DEADLINE, settings: edits::job_deadline },
+    TuningLever { name: MAX_EXECUTION_TIME, settings: edits::max_execution_time },
+    TuningLever { name: HANG_DETECTION, settings: edits_cluster::hang_detection },
+    TuningLever { name: "earlier end of failing image pulls", settings: edits::image_pulls },
     TuningLever { name: "earlier scripted action", settings: edits::move_actions_earlier },
     TuningLever { name: UNCORDON, settings: edits_cluster::uncordoned_nodes },
+    TuningLever { name: "toleration of taints", settings: edits_cluster::tolerated_taints },
     TuningLever { name: "repair of the lost node", settings: |f| edits_cluster::lost_nodes(f, "returnNode") },
     TuningLever { name: "detection time of silent faults", settings: edits_cluster::detection_time },
     TuningLever { name: "repair time of random faults", settings: edits_cluster::repair_time },
     TuningLever { name: "deletion of the Node object", settings: |f| edits_cluster::lost_nodes(f, "deleteNode") },
-    TuningLever { name: "replacement of the lost node", settings: |f| edits_cluster::lost_nodes(f, "newNode") },
+    TuningLever { name: LAST_OF_BLOCKERS, settings: |f| edits_cluster::lost_nodes(f, "newNode") },
     TuningLever { name: "podReplacementPolicy", settings: edits::replacement },
     TuningLever { name: "node monitor grace period", settings: edits_cluster::monitor_grace },
     TuningLever { name: "toleration of a lost node", settings: edits::toleration },
+    TuningLever { name: "tolerationSeconds of a taint", settings: edits::own_toleration },
     TuningLever { name: "termination grace period", settings: edits::grace },
     TuningLever { name: "time to stop on SIGTERM", settings: edits::stop_time },
     TuningLever { name: "imagePullPolicy IfNotPresent", settings: edits::image_pull },
@@ -100,7 +107,6 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: SPARES, settings: edits_cluster::spares },
     TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, false) },
     TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
-    TuningLever { name: "earlier end of failing image pulls", settings: edits::image_pulls },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },
@@ -110,6 +116,12 @@ const SPARE_IN_DOMAIN: &str = "spare node in each domain";
 const SPARES: &str = "spare nodes";
 const UNCORDON: &str = "uncordoning of nodes";
 const CORDON: &str = "cordon of incomplete domains";
+const HANG_DETECTION: &str = "detection of hangs";
+const DEADLINE: &str = "activeDeadlineSeconds of Jobs";
+const MAX_EXECUTION_TIME: &str = "maximum execution time in Kueue";
+/// The last lever that ends the condition that blocks a JobSet: it and those before it in the table change the case
+/// itself, and no other part of the system.
+const LAST_OF_BLOCKERS: &str = "replacement of the lost node";
 
 /// Levers that state what happens to a lost node. Only one of them can be true.
 const OF_LOST_NODES: [&str; 4] = [
@@ -117,9 +129,9 @@ const OF_LOST_NODES: [&str; 4] = [
 ];
 
 /// Levers that are tried for a JobSet that waits in Kueue at the end.
-const OF_NODES: [&str; 8] = [
+const OF_NODES: [&str; 10] = [
     OF_LOST_NODES[0], OF_LOST_NODES[1], OF_LOST_NODES[2], OF_LOST_NODES[3], UNCORDON, "take-over time of spares",
-    SPARE_IN_DOMAIN, SPARES,
+    SPARE_IN_DOMAIN, SPARES, HANG_DETECTION, MAX_EXECUTION_TIME,
 ];
 
 /// Returns the family of a lever: its name, or the common one of the levers that exclude each other.
@@ -161,6 +173,17 @@ impl LeverSetting {
     /// Returns whether the setting names nodes, domains or times of one placement, so that it means nothing in another.
     pub fn is_of_placement(&self) -> bool {
         self.families.iter().any(|family| [OF_LOST_NODES[0], CORDON, UNCORDON].contains(family))
+    }
+
+    /// Returns whether the setting raises or removes a time limit.
+    pub fn is_time_limit(&self) -> bool {
+        [DEADLINE, MAX_EXECUTION_TIME].contains(&self.lever.as_str())
+    }
+
+    /// Returns whether the setting ends the condition that blocks a JobSet, instead of a change elsewhere.
+    pub fn ends_blocker(&self) -> bool {
+        let last = LEVERS.iter().position(|lever| lever.name == LAST_OF_BLOCKERS);
+        LEVERS[..=last.unwrap_or(0)].iter().any(|lever| self.families == [family(lever.name)])
     }
 
     /// Returns whether the setting is an action for each of several nodes.

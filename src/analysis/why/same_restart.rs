@@ -4,7 +4,7 @@
 
 use crate::metrics::restarts::restart::CauseKind;
 use crate::metrics::{RestartMetrics, RestartOutcome};
-use sim_api::spec::{FaultAction, NodeRef, ScenarioSpec, SilentTarget};
+use sim_api::spec::{FaultAction, NodeRef, ScenarioSpec, SilentFaults, SilentTarget};
 use sim_base::{JobSetId, SimTime};
 use sim_engine::record::RecordNames;
 use std::collections::BTreeMap;
@@ -40,6 +40,20 @@ pub fn origins(scenario: &ScenarioSpec) -> Vec<RestartOrigin> {
         (None, None) => RestartOrigin::Added { earlier: next((String::new(), String::new())) },
     };
     scenario.faults.iter().map(origin).collect()
+}
+
+/// Returns whether an action ends or blocks processes that run.
+pub(super) fn breaks_pods(action: &FaultAction) -> bool {
+    use FaultAction::*;
+    matches!(
+        action,
+        ContainerExit { .. }
+            | DeletePod { .. }
+            | EvictPod { .. }
+            | CrashNode(_)
+            | PartitionNode(_)
+            | Silent { fault: SilentFaults::Hang { .. } | SilentFaults::Corrupt { .. }, .. }
+    )
 }
 
 /// Names a drawn action and its object, without values that a change can set.
@@ -98,6 +112,10 @@ pub struct ExplainedRestart {
     pub all: Vec<RestartOfRun>,
     /// Index of the explained one.
     pub at: usize,
+    /// Faults on pods and nodes that occurred during it, with their times.
+    pub later_faults: Vec<(RestartOrigin, SimTime)>,
+    /// Whether its JobSet fails or is blocked after it in the unchanged run.
+    pub is_lost_later: bool,
 }
 
 /// The counterpart of the explained restart in a changed run.

@@ -1,16 +1,17 @@
 //! Simulates the inputs with changed values, and measures the duration of the subject.
 
+use super::facts::JobSetEnding;
 use super::levers::LeverSetting;
 use super::no_answer::TrialError;
-use super::same_restart::{ExplainedRestart, FoundRestart, RestartOfRun, RestartOrigin, origins};
+use super::same_restart::{ExplainedRestart, FoundRestart, RestartOfRun, RestartOrigin, breaks_pods, origins};
 use super::{OverrideSetter, ScenarioLoader};
 use crate::experiment::parallel::in_parallel_with;
 use crate::experiment::{NoRuns, StopFlag};
-use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
-use sim_api::spec::ScenarioSpec;
+use crate::metrics::restarts::restart::CauseKind;
+use crate::metrics::{RestartBlocker, RestartFold, RestartMetrics, RestartOutcome, RunView};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
-use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
+use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationRecord};
 use sim_reliability::faults;
 use std::sync::Arc;
 
@@ -91,6 +92,24 @@ pub fn simulate_draws(
     in_parallel_with(|| Ok(()), (settings.len() as u64, threads), &StopFlag::new(), one)
 }
 
+/// Simulates each setting to the end of the run. A setting that cannot be simulated has no endings.
+pub fn simulate_endings(
+    load: &ScenarioLoader<'_>, settings: &[&[OverrideSetter]], seed: Option<u64>, threads: usize,
+) -> Result<Vec<Vec<JobSetEnding>>, NoRuns> {
+    let one = |(): &mut (), i: u64| Some(endings_of(load, settings[i as usize], seed).unwrap_or_default());
+    in_parallel_with(|| Ok(()), (settings.len() as u64, threads), &StopFlag::new(), one)
+}
+
+fn endings_of(
+    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], seed: Option<u64>,
+) -> Result<Vec<JobSetEnding>, TrialError> {
+    let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
+    let seed = seed.unwrap_or(loaded.scenario.seed);
+    let mut simulation = SimulationInput::new(&faults::draw_faults(&loaded.scenario, seed, 0))?;
+    let outcome = simulation.run(seed, 0, &mut DiscardSink);
+    Ok(JobSetEnding::of_run(&outcome, simulation.names()))
+}
+
 /// Simulates the inputs with these overrides.
 pub fn simulate_one(
     load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (&TrialTarget, Option<u64>),
@@ -123,11 +142,12 @@ pub(super) fn measure(
         origins: origins(simulation.scenario()),
         was_ready: false,
         fault_occurred: false,
+        occurred: Vec::new(),
         seen: 0,
         found: false,
     };
     let outcome = simulation.run(seed, draw, &mut sink);
-    let SoughtChange { fold, witness, origins, was_ready, fault_occurred, .. } = sink;
+    let SoughtChange { fold, witness, origins, was_ready, fault_occurred, occurred, .. } = sink;
     let restarts = fold.finish(&outcome, simulation.names());
     let jobset = target.jobset();
     let mut own = restarts.iter().filter(|r| r.jobset == jobset);
@@ -140,14 +160,36 @@ pub(super) fn measure(
                 let completed = state?.conditions.iter().find(|c| c.kind == "Completed" && c.status)?;
                 Some(completed.last_transition <= explained.explained().start)
             };
+            // A fault that finds no target in the changed run delays nothing there.
+            let is_without_target = |index: u32| {
+                let fault = format!("fault {}: no container of ", simulation.scenario().fault_number(index));
+                outcome.warnings.iter().any(|warning| warning.starts_with(&fault))
+            };
+            let known = |index: &u32| origins.get(*index as usize).filter(|_| !is_without_target(*index));
+            let occurred: Vec<&RestartOrigin> = occurred.iter().filter_map(known).collect();
+            let lacks_fault = |until: SimTime| {
+                let mut later = explained.later_faults.iter();
+                later.any(|(origin, at)| *at < until && !occurred.contains(&origin))
+            };
+            let is_lost = || {
+                let endings = JobSetEnding::of_run(&outcome, simulation.names());
+                endings.get(jobset.ix()).is_some_and(|ending| ending.is_lost())
+            };
             match explained.find(&own) {
+                FoundRestart::Same(restart) if lacks_fault(restart.end) => MeasuredTrial::Absent,
                 FoundRestart::Same(restart) => length_from(restart.start, std::iter::once(restart)),
                 FoundRestart::Instead(others) if !others.is_empty() => {
-                    length_from(explained.explained().start, others.into_iter())
+                    let end = others.iter().map(|restart| restart.end).max();
+                    match end.is_some_and(lacks_fault) {
+                        true => MeasuredTrial::Absent,
+                        false => length_from(explained.explained().start, others.into_iter()),
+                    }
                 }
                 FoundRestart::Instead(_) if is_over() == Some(true) => MeasuredTrial::Removed,
-                FoundRestart::Instead(_) if was_ready && fault_occurred => MeasuredTrial::Removed,
-                FoundRestart::Instead(_) => MeasuredTrial::Absent,
+                FoundRestart::Instead(_) if !was_ready || !fault_occurred => MeasuredTrial::Absent,
+                FoundRestart::Instead(_) if lacks_fault(explained.explained().end) => MeasuredTrial::Absent,
+                FoundRestart::Instead(_) if is_lost() && !explained.is_lost_later => MeasuredTrial::NeverEnded,
+                FoundRestart::Instead(_) => MeasuredTrial::Removed,
             }
         }
         TrialTarget::Start { .. } => match witness.start(jobset).duration() {
@@ -197,6 +239,8 @@ struct SoughtChange<'t> {
     was_ready: bool,
     /// Whether the fault of the explained restart occurred; true if it is not a fault.
     fault_occurred: bool,
+    /// Indices of the faults that occurred.
+    occurred: Vec<u32>,
     /// Number of ended restarts that were compared with the explained one.
     seen: usize,
     found: bool,
@@ -215,6 +259,7 @@ impl SoughtChange<'_> {
                 self.was_ready = ready;
             }
             Body::Fault { index, .. } => {
+                self.occurred.push(index);
                 self.fault_occurred |= self.origins.get(index as usize) == Some(&own.origin);
             }
             _ => {}
@@ -258,14 +303,29 @@ impl RecordSink for SoughtChange<'_> {
     }
 }
 
-/// Returns the explained restart with the others of its JobSet in the run of a scenario with drawn faults.
+/// Returns the explained restart with the others of its JobSet in the run of a scenario with drawn faults. `fired`
+/// contains the faults that occurred.
 pub(super) fn explained_restart(
-    (scenario, names): (&ScenarioSpec, &RecordNames), all: &[crate::metrics::RestartMetrics], at: usize,
+    run: &RunView<'_>, all: &[RestartMetrics], at: usize, fired: &[(u32, SimTime)],
 ) -> TrialTarget {
-    let (jobset, origins) = (all[at].jobset, origins(scenario));
+    let (scenario, names) = (run.scenario, run.names);
+    let (restart, origins) = (&all[at], origins(scenario));
+    let jobset = restart.jobset;
+    let is_own = |index: u32| restart.cause.kind == CauseKind::Fault { index };
+    let within = |(index, at): &&(u32, SimTime)| restart.start <= *at && *at < restart.end && !is_own(*index);
+    let harms = |index: u32| scenario.faults.get(index as usize).is_some_and(|fault| breaks_pods(&fault.action));
+    let origin = |(index, at): &(u32, SimTime)| Some((origins.get(*index as usize)?.clone(), *at));
+    let later = fired.iter().filter(within).filter(|(index, _)| harms(*index)).filter_map(origin);
+    let endings = JobSetEnding::of_run(run.outcome, names);
+    let is_lost = endings.get(jobset.ix()).is_some_and(|ending| ending.is_lost());
     let own = all.iter().enumerate().filter(|(_, restart)| restart.jobset == jobset);
     let (indices, own): (Vec<usize>, Vec<RestartOfRun>) =
         own.map(|(index, restart)| (index, RestartOfRun::new(restart, &origins, names))).unzip();
-    let at = indices.iter().position(|index| *index == at).unwrap_or(0);
-    TrialTarget::Restart(Arc::new(ExplainedRestart { jobset, all: own, at }))
+    TrialTarget::Restart(Arc::new(ExplainedRestart {
+        jobset,
+        all: own,
+        at: indices.iter().position(|index| *index == at).unwrap_or(0),
+        later_faults: later.collect(),
+        is_lost_later: is_lost && restart.ending == RestartOutcome::Ready,
+    }))
 }

@@ -97,6 +97,8 @@ pub enum TicketWait {
     StatusManager,
     /// AG-5: the startup probe detects that the barrier is lifted.
     Probe,
+    /// Startup and readiness probes of the main containers, until all have succeeded.
+    Readiness,
     /// Delivery of a JobSet update to one of many agents.
     FanOut,
     /// T-8: the manager's list of the JobSet's pods.

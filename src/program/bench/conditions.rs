@@ -233,7 +233,7 @@ fn count(name: &str, rows: &[&BenchRow], (first, reports): (&str, &BaselineCompa
     let named = |names: &[String]| names.iter().filter(|n| begins_with(n, first)).count();
     let new = named(&reports.missing.not_in_baseline);
     let n = match name {
-        "rows.stuck" => rows.iter().filter(|r| r.ttr_ns.is_none()).count(),
+        "rows.stuck" => rows.iter().filter(|r| r.is_stuck()).count(),
         "rows.changed" => changed.count(),
         "rows.slower" => changed.filter(|m| m.share() > 0.0).count(),
         "rows.faster" => changed.filter(|m| m.share() < 0.0).count(),

@@ -25,7 +25,7 @@ pub fn page(
     report: &BaselineReport, (rates, decided): (PageRates<'_>, DecidedRow<'_>), commands: &[String],
 ) -> ReportPage {
     let rows = &report.rows;
-    let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
+    let never = rows.iter().filter(|r| r.is_stuck()).count();
     let mut page = ReportPage {
         kicker: "jobset-sim report: bench ttr".to_owned(),
         title: format!(

@@ -121,6 +121,11 @@ impl BenchRow {
         quantile(&sorted(times), q).unwrap_or(f64::INFINITY)
     }
 
+    /// Returns whether a replication never recovers.
+    pub fn is_stuck(&self) -> bool {
+        self.ttr_ns.is_none() || self.replications.iter().any(|sample| sample.ttr_ns.is_none())
+    }
+
     pub fn ttr(&self) -> Option<Duration> {
         self.ttr_ns.map(Duration)
     }

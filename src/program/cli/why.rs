@@ -11,8 +11,8 @@ use sim_base::Duration;
 pub struct WhyArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Number of the restart, as printed by `run`, or with --jobset among those of the JobSet [default: an unfinished
-    /// restart, else the longest]
+    /// Number of the restart, as printed by `run`, or with --jobset among those of the JobSet [default: the last
+    /// one of a JobSet that failed or is blocked, else an unfinished one, else the longest]
     #[arg(long, value_name = "N", conflicts_with = "pod")]
     pub restart: Option<usize>,
     /// Pod to explain; its name without the random suffix

@@ -34,7 +34,7 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     let subject = &why.subject;
     let mut head = vec![style.bold(&subject.title)];
     if !subject.cause.is_empty() {
-        head.push(paragraph(&format!("cause: {}, at {}", subject.cause, subject.start), 2, style));
+        head.push(paragraph(&format!("cause: {}, at {}", subject.cause, subject.caused_at), 2, style));
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
         let (mut count, mut option) = (String::new(), "--restart N".to_owned());
@@ -47,6 +47,11 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     // What blocks the JobSet is the answer.
     if why.blocked.is_some() {
         page.push(blockers(why, style, quoted));
+    }
+    if !why.others_lost.is_empty() {
+        let entries = why.others_lost.iter().map(|sentence| paragraph(sentence, 2, style));
+        let title = if why.blocked.is_some() { "Also failed or blocked" } else { "Failed or blocked" };
+        page.push(Block::new(Rank::Main, style.bold(title)).entries(entries).noun("JobSet").minimum(1, 0));
     }
     page.push(Block::text(Rank::Answer, head.join("\n")));
     if let Some(idle) = &why.idle_domains {
@@ -186,9 +191,11 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         Some((setting, takes)) => {
             let duration = match *takes {
                 Duration::ZERO => "the restart then does not occur".to_owned(),
+                _ if why.subject.ended => "the JobSet then neither fails nor is blocked".to_owned(),
                 takes => format!("the duration is then {}", seconds(takes)),
             };
-            let text = format!("Smallest tested change that resolves it: {}; {duration}", setting.lever);
+            let end = if blocked.is_unfinished { ", and the JobSet is unfinished at the end of the run" } else { "" };
+            let text = format!("Smallest tested change that resolves it: {}; {duration}{end}", setting.lever);
             let set = format!("    --set {}", quoted_setting(setting, quoted));
             entries.push(format!("{}\n{set}", paragraph(&text, 2, style)));
         }
@@ -215,7 +222,7 @@ fn describe_admission(admission: &PendingAdmission, effect: &str, style: &Waterf
         entries.push(paragraph(&format!("Ahead in the queue: {ahead}."), 2, style));
     }
     let title = match admission.smallest_changes.len() {
-        0 => format!("No single change that was tried {effect}."),
+        0 => format!("No change of queues, priorities or sizes that was tried {effect}."),
         1 => format!("This change {effect} (tried in a run of its own):"),
         _ => format!("Each of these changes {effect} (each was tried in a run of its own):"),
     };

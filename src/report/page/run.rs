@@ -48,10 +48,21 @@ fn longest_restart<'r>(run: &RunView<'r>) -> Option<&'r RestartMetrics> {
 
 fn title(run: &RunView<'_>) -> String {
     match run.failed_jobsets().as_slice() {
-        [] => restart_title(run),
+        [] => match lost(run).as_slice() {
+            [] => restart_title(run),
+            [one] => one.to_owned(),
+            [first, others @ ..] => format!("{first}, and {}", count(others.len() as u64, "other JobSet")),
+        },
         [one] => one.headline(),
         [first, others @ ..] => format!("{}; {} more failed", first.headline(), count(others.len() as u64, "JobSet")),
     }
+}
+
+/// Names the JobSets that are blocked at the end, as the outcome on the console does.
+fn lost(run: &RunView<'_>) -> Vec<String> {
+    let jobsets = run.scenario.jobsets.iter();
+    let blocked = jobsets.filter(|submitted| run.outcome.blocked_reason(&submitted.jobset.name).is_some());
+    blocked.map(|submitted| format!("JobSet {} blocked", submitted.jobset.name)).collect()
 }
 
 fn restart_title(run: &RunView<'_>) -> String {
@@ -101,7 +112,15 @@ fn lead(run: &RunView<'_>) -> String {
     for failed in run.failed_jobsets() {
         let _ = write!(text, "{}, with the message {:?}. ", failed.headline(), failed.message);
     }
+    let (blocked, _) = run.outcome.blocked_and_unfinished();
+    for sentence in blocked.iter().take(NAMED) {
+        let _ = write!(text, "{}. ", sentence.trim_end_matches('.'));
+    }
+    if blocked.len() > NAMED {
+        let _ = write!(text, "Also blocked: {}. ", count((blocked.len() - NAMED) as u64, "other JobSet"));
+    }
     match longest_restart(run) {
+        None if !blocked.is_empty() => {}
         None => text.push_str("no restart occurred. "),
         Some(r) => text.push_str(&describe_restart(run, r)),
     }

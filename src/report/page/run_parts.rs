@@ -31,7 +31,7 @@ pub fn restarts(run: &RunView<'_>) -> Vec<PageBlock> {
             run.names.jobset(r.jobset).to_owned(),
             run.strategy(r).to_owned(),
             format::cause(run, &r.cause),
-            r.start.to_string(),
+            r.caused_at.to_string(),
             match r.latency() {
                 Some(_) => seconds(r.total()),
                 None => format!("{} ({})", seconds(r.total()), r.ending.as_str()),

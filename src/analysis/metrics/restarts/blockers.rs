@@ -59,6 +59,8 @@ pub struct RestartBlocker {
     starts: Vec<WitnessPath>,
     /// Index of each scripted action that was executed, and its time.
     pub fired: Vec<(u32, SimTime)>,
+    /// JobSets with a pod for which the scheduler found no node.
+    pub unschedulable: Vec<JobSetId>,
     pub asked: Option<SelectedPod>,
     tickets: Option<TicketIndex>,
     /// Nodes that were not ready: node, start and end (`SimTime::NEVER` if it did not end).
@@ -177,6 +179,10 @@ impl RecordSink for RestartBlocker {
                 row_or_default(&mut self.pods, pod.ix()).push(PodLifetime { from: at, job, index })
             }
             Body::Fault { index, .. } => self.fired.push((index, at)),
+            Body::PodUnschedulable { pod, .. } => {
+                let jobset = self.pod_at(pod, at).and_then(|(job, _)| names.jobset_of(job));
+                self.unschedulable.extend(jobset.filter(|jobset| !self.unschedulable.contains(jobset)));
+            }
             Body::NodeState { node, ready } => self.note_node(node, ready == NodeReady::True, at),
             Body::NodeGone { node } => {
                 self.note_node(node, true, at);

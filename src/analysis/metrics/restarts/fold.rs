@@ -14,6 +14,7 @@ use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, ObjectRef, RecordNames, RecordSink, RunOutcome,
     SegmentOutcome, SimulationRecord, WorkTicket, WorkloadConditionType,
 };
+use sim_policy::job::DEADLINE_EXCEEDED;
 
 pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
@@ -322,6 +323,26 @@ impl RestartFold {
         }
     }
 
+    /// Handles the condition of a Job that exceeded its activeDeadlineSeconds: the Job controller has deleted its pods
+    /// before.
+    fn deadline_exceeded(&mut self, body: &Body, names: &RecordNames) {
+        let Body::JobCondition { job, reason, .. } = *body else { return };
+        let Some(jobset) = names.jobset_of(job).filter(|_| names.text(reason) == DEADLINE_EXCEEDED.0) else { return };
+        let cause = RestartCause { kind: CauseKind::Deadline, job, ..RestartCause::UNKNOWN };
+        let now = self.now;
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
+        let by = DeletionActor::JobController;
+        match &mut state.open {
+            Some(restart) if restart.cause.job == job && restart.cause.kind == CauseKind::PodDeleted { by } => {
+                restart.cause = cause;
+            }
+            Some(_) => {}
+            None => {
+                state.forced.get_or_insert((now, cause));
+            }
+        }
+    }
+
     /// Handles a request of a user to suspend a JobSet.
     fn suspension_requested(&mut self, index: u32, names: &RecordNames) {
         let Some((_, name)) = self.suspensions.iter().find(|(known, _)| *known == index) else {
@@ -608,6 +629,7 @@ impl RecordSink for RestartFold {
                             let cause = RestartCause { kind, job, ..RestartCause::UNKNOWN };
                             row_or_default(&mut self.jobsets, jobset.ix()).forced = Some((at, cause));
                         }
+                        self.deadline_exceeded(&record.body, names);
                     }
                     _ => {}
                 }
@@ -617,6 +639,7 @@ impl RecordSink for RestartFold {
             Body::KubeEvent { object: ObjectRef::Pod(pod), warning: true, reason, .. } => {
                 self.troubles.store_failure(record.at, pod, CauseKind::PodRefused { reason });
             }
+            Body::Answered { index, answer } if !names.text(answer).is_empty() => self.troubles.refused(index),
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
             Body::Fault { index, node, pod } => {
                 if self.with_paths {

@@ -60,11 +60,21 @@ impl RestartFold {
         let (waited, about) = match fault.silent_node {
             _ if fault.waits_for_capacity => (TicketWait::Unschedulable, own),
             Some(node) => (TicketWait::SilentNode, TicketSubject::Node(node)),
-            None => (TicketWait::Script, own),
+            None => self.under_way(jobset, first.to).unwrap_or((TicketWait::Script, own)),
         };
         let from = steps.last().map_or(first.from, |step| step.to);
         steps.push(PathStep { from, waited, about, ..*first });
         Some(steps)
+    }
+
+    /// Returns the wait of a pod of a JobSet that was under way at a time and would have ended last, if there was one.
+    fn under_way(&self, jobset: JobSetId, at: SimTime) -> Option<(TicketWait, TicketSubject)> {
+        let is_own = |subject: TicketSubject| match subject {
+            TicketSubject::Pod(pod) => self.troubles.pod_jobset(pod) == Some(jobset),
+            _ => false,
+        };
+        let waits = self.tickets.iter().filter(|t| t.from < at && at < t.to && is_awaited(t.wait) && is_own(t.subject));
+        waits.max_by_key(|t| (t.to, t.id)).map(|t| (t.wait, t.subject))
     }
 
     /// Stores what open restarts wait for when a fault or repair occurs.

@@ -138,6 +138,8 @@ pub enum CauseKind {
     },
     /// A user suspended the JobSet.
     Suspended,
+    /// A Job exceeded its activeDeadlineSeconds.
+    Deadline,
     /// The restart was counted before any failure was recorded.
     Unknown,
 }

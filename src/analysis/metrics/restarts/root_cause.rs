@@ -138,6 +138,9 @@ pub enum FaultHarm {
     Harmless,
     /// A node returns, is replaced, or is usable again after a drain: its failure is over.
     RepairsNode,
+    /// Pods are deleted if their evictions are accepted, or when they do not tolerate a taint any more. Whatever else
+    /// happens to them has another cause.
+    MayEvictPods,
     /// Pods may fail or be deleted, depending on what follows.
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
@@ -159,13 +162,10 @@ impl FaultHarm {
             CrashNode(_) => FaultHarm::LosesProcesses,
             ReturnNode(_) | NewNode(_) | UncordonNode(_) => FaultHarm::RepairsNode,
             ContainerExit { exit_code: 0, .. } => FaultHarm::Harmless,
-            ContainerExit { .. }
-            | DeletePod { .. }
-            | EvictPod { .. }
-            | PartitionNode(_)
-            | DeleteNode(_)
-            | DrainNode(_)
-            | TaintNode(..) => FaultHarm::MayBreakPods,
+            ContainerExit { .. } | DeletePod { .. } | EvictPod { .. } | PartitionNode(_) | DeleteNode(_) => {
+                FaultHarm::MayBreakPods
+            }
+            DrainNode(_) | TaintNode(..) => FaultHarm::MayEvictPods,
             Silent { fault: SilentFaults::Hang { .. }, .. } => FaultHarm::SpoilsProcesses,
             Silent { fault: SilentFaults::Corrupt { .. }, .. } => FaultHarm::SpoilsResults,
             _ => FaultHarm::Harmless,
@@ -334,6 +334,8 @@ impl PodFailures {
             return None;
         }
         let of_node = self.nodes.get(p.node.ix()).copied().flatten();
+        // The pod failed before an eviction deleted it.
+        let of_node = of_node.filter(|(_, kind)| p.trouble.is_none() || !self.may_evict(*kind));
         let known = [p.trouble, of_node].into_iter().flatten();
         known.min_by_key(|&(t, _)| t)
     }
@@ -350,8 +352,31 @@ impl PodFailures {
         match ready {
             NodeReady::True => self.node_recovers(node),
             _ => {
-                let slot = row_or_default(&mut self.nodes, node.ix());
-                slot.get_or_insert((now, CauseKind::NodeNotReady));
+                self.node_fails(now, node, CauseKind::NodeNotReady);
+            }
+        }
+    }
+
+    /// Stores the failure of a node if it is its first, apart from the begin of evictions.
+    fn node_fails(&mut self, now: SimTime, node: NodeId, kind: CauseKind) {
+        let known = *row_or_default(&mut self.nodes, node.ix());
+        if known.is_none_or(|(_, known)| self.may_evict(known)) {
+            self.nodes[node.ix()] = Some((now, kind));
+        }
+    }
+
+    /// Returns whether a failure is the begin of evictions from a node.
+    fn may_evict(&self, kind: CauseKind) -> bool {
+        matches!(kind, CauseKind::Fault { index } if self.harm(index) == FaultHarm::MayEvictPods)
+    }
+
+    /// Handles the refusal of a request: it has harmed no pod.
+    pub fn refused(&mut self, index: u32) {
+        let kind = CauseKind::Fault { index };
+        let is_refused = |p: &PodFailureState| p.trouble.is_some_and(|(_, known)| known == kind);
+        for pod in &self.noted {
+            if let Some(p) = self.pods.get_mut(pod.ix()).filter(|p| is_refused(p)) {
+                p.trouble = None;
             }
         }
     }
@@ -472,9 +497,10 @@ impl PodFailures {
             FaultHarm::Harmless | FaultHarm::SpoilsResults => {}
             FaultHarm::RepairsNode => self.node_recovers(node),
             FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
-            FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => {
+            FaultHarm::MayEvictPods => {
                 row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
             }
+            FaultHarm::MayBreakPods | FaultHarm::LosesProcesses => self.node_fails(now, node, kind),
         }
     }
 }
