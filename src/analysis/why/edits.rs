@@ -7,13 +7,13 @@ use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
 use serde_json::json;
-use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::keys::{KUEUE_MAX_EXECUTION_TIME, KUEUE_QUEUE};
 use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
     DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, ObjectKind,
     PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
-    UserRequest,
+    TaintEffect, TaintSpec, TolerationSpec, UserRequest,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
@@ -169,7 +169,12 @@ const LOST: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/n
 
 /// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
 pub fn toleration(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::Toleration) {
+    let loses_node = |(index, _): &(u32, SimTime)| {
+        let fault = facts.scenario.faults.get(*index as usize);
+        fault.is_some_and(|fault| matches!(fault.action, FaultAction::CrashNode(_) | FaultAction::PartitionNode(_)))
+    };
+    let is_of_script = !scripted_taints(facts).is_empty() && !facts.fired.iter().any(loses_node);
+    if !facts.waits_for(TicketWait::Toleration) || is_of_script {
         return Vec::new();
     }
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
@@ -190,6 +195,62 @@ pub fn toleration(facts: &RunFacts) -> EditSettings {
         }
     }
     non_empty([sets])
+}
+
+/// Sets the time for which the pods tolerate a taint of the script to a half and to a tenth.
+pub fn taint_toleration(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Toleration) {
+        return Vec::new();
+    }
+    let taints = scripted_taints(facts);
+    let tolerates = |toleration: &TolerationSpec| taints.iter().any(|taint| toleration.tolerates(taint));
+    let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+    let setting = |part: i64| {
+        let mut sets = Vec::new();
+        for (i, rj) in jobs.iter().enumerate() {
+            let all = rj.template.template.spec.tolerations.iter().enumerate();
+            for (n, toleration) in all.filter(|(_, toleration)| tolerates(toleration)) {
+                if let Some(seconds) = toleration.toleration_seconds.filter(|seconds| *seconds > 0) {
+                    let at = format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]");
+                    sets.push(set(format!("{at}.tolerationSeconds"), (seconds / part).to_string()));
+                }
+            }
+        }
+        sets
+    };
+    non_empty([setting(2), setting(10)])
+}
+
+/// Returns the taints with effect NoExecute that the script has added up to the end of the path.
+fn scripted_taints<'f>(facts: &RunFacts<'f>) -> Vec<&'f TaintSpec> {
+    let end = facts.path.steps.last().map_or(SimTime::ZERO, |step| step.to);
+    let fired = facts.fired.iter().filter(|(_, at)| *at <= end);
+    let taints = fired.filter_map(|(index, _)| match &facts.scenario.faults.get(*index as usize)?.action {
+        FaultAction::TaintNode(_, taint) if taint.effect == TaintEffect::NoExecute => Some(taint),
+        _ => None,
+    });
+    taints.collect()
+}
+
+/// Sets `maxFailedIndexes` to 0, so that a Job fails as soon as an index has.
+pub fn max_failed_indexes(facts: &RunFacts) -> EditSettings {
+    if !facts.waits(|wait| wait == WaitKind::FailedIndexes) {
+        return Vec::new();
+    }
+    let zero = |rj: &ReplicatedJob| {
+        let job = &rj.template;
+        (job.backoff_limit_per_index.is_some() && job.max_failed_indexes != Some(0)).then(|| "0".to_owned())
+    };
+    non_empty([each_job(facts, "maxFailedIndexes", zero)])
+}
+
+/// Allows one more failure of each index.
+pub fn failures_per_index(facts: &RunFacts) -> EditSettings {
+    if !facts.waits(|wait| wait == WaitKind::FailedIndexes) {
+        return Vec::new();
+    }
+    let more = |rj: &ReplicatedJob| Some(rj.template.backoff_limit_per_index?.saturating_add(1).to_string());
+    non_empty([each_job(facts, "backoffLimitPerIndex", more)])
 }
 
 /// Sets the grace period to a half of its value, and to 5 s. It also applies to sidecars.
@@ -237,6 +298,19 @@ pub fn start_time(facts: &RunFacts) -> EditSettings {
     let late = rules.filter_map(|(i, rule)| {
         let after = rule.start_after.filter(|after| *after > Duration::ZERO)?;
         Some(vec![set(format!("containers.{i}.startAfter"), Duration(after.0 / 2).to_string())])
+    });
+    late.collect()
+}
+
+/// Halves `readyAfter` of the rules that delay the readiness of containers.
+pub fn ready_time(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Readiness) {
+        return Vec::new();
+    }
+    let rules = facts.scenario.containers.iter().enumerate();
+    let late = rules.filter_map(|(i, rule)| {
+        let after = rule.ready_after.filter(|after| *after > Duration::ZERO)?;
+        Some(vec![set(format!("containers.{i}.readyAfter"), Duration(after.0 / 2).to_string())])
     });
     late.collect()
 }
@@ -406,10 +480,42 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
 
 const MAX_RESTARTS: &str = "spec.failurePolicy.maxRestarts";
 
-/// Returns a setting of maxRestarts, of a policy with it or of the nodes of a pool, with a value that is larger by a
-/// number; `None` for other settings.
+/// Raises the label of the maximum execution time by 1 min; [`larger`] gives larger values.
+pub fn execution_time(facts: &RunFacts) -> EditSettings {
+    let concerned = facts.deactivated || facts.waits_for(TicketWait::MaxExecutionTime);
+    let Some(jobset) =
+        facts.jobset().filter(|jobset| concerned && jobset.labels.contains_key(KUEUE_MAX_EXECUTION_TIME))
+    else {
+        return Vec::new();
+    };
+    // In a scenario, `metadata` is that of the scenario.
+    let path = if facts.of_manifests { LABELS.to_owned() } else { jobset_path(&jobset.name, LABELS) };
+    match with_execution_time(&json!(jobset.labels).to_string(), EXECUTION_STEP_S) {
+        Some(labels) => single(path, labels),
+        None => Vec::new(),
+    }
+}
+
+const LABELS: &str = "metadata.labels";
+/// Steps in which the maximum execution time is raised, in seconds.
+const EXECUTION_STEP_S: u64 = 60;
+
+/// Returns labels with a longer maximum execution time; `None` without a valid one.
+fn with_execution_time(labels: &str, more_s: u64) -> Option<String> {
+    let mut labels: serde_json::Value = serde_json::from_str(labels).ok()?;
+    let limit: u64 = labels[KUEUE_MAX_EXECUTION_TIME].as_str()?.parse().ok()?;
+    labels[KUEUE_MAX_EXECUTION_TIME] = json!(limit.saturating_add(more_s).to_string());
+    Some(labels.to_string())
+}
+
+/// Returns a setting of maxRestarts, of a policy with it, of the nodes of a pool or of the maximum execution time, with
+/// a value that is larger by a number; `None` for other settings.
 pub(super) fn larger(sets: &[OverrideSetter], by: u32) -> Option<Vec<OverrideSetter>> {
     let [(path, value)] = sets else { return None };
+    if path.ends_with(LABELS) {
+        let labels = with_execution_time(value, u64::from(by) * EXECUTION_STEP_S)?;
+        return Some(vec![set(path.clone(), labels)]);
+    }
     let more = |value: &str| Some(value.parse::<i32>().ok()?.saturating_add(i32::try_from(by).ok()?));
     let value = match value.strip_prefix("{maxRestarts: ").and_then(|rest| rest.strip_suffix('}')) {
         Some(value) => format!("{{maxRestarts: {}}}", more(value)?),

@@ -7,10 +7,11 @@ use super::change_trial::{ChangeTrial, TrialGoal};
 use super::facts::{RunFacts, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
-use super::lost_nodes::LostNodes;
+use super::lost_nodes::{self, LostNodes};
 use super::no_answer::NoAnswer;
 use super::trials::{self, TrialTarget};
 use crate::experiment::{SimulatedReplication, simulate_replication};
+use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart::CauseKind;
 use crate::metrics::restarts::waits::WaitKind;
@@ -189,6 +190,8 @@ fn unplaceable(
         blocked: true,
         failed: false,
         suspended: None,
+        lacks_nodes: false,
+        deactivated: false,
         unplaced: true,
         only_nodes: false,
         of_manifests: request.of_manifests,
@@ -539,6 +542,8 @@ impl<'c> WhyCase<'c> {
                 let outcome = run.outcome.jobsets.get(target.jobset().ix())?;
                 outcome.suspended_since()
             }),
+            lacks_nodes: lost_nodes::lacked_by_pods(&run, target.jobset(), subject.end),
+            deactivated: is_deactivated(&run, target.jobset()),
             unplaced: false,
             only_nodes: is_admission,
             of_manifests: self.asked.of_manifests,
@@ -570,14 +575,20 @@ impl<'c> WhyCase<'c> {
         // For a pod that became ready, what-ifs would measure its JobSet instead.
         let is_tried = !self.asked.path_only && self.asked.at.is_none() && (!is_pod || answer.blocked.is_some());
         // The smallest changes of the queues are tried elsewhere.
-        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some();
-        if is_tried && (!is_admission || lacks_nodes) {
+        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some() || facts.lacks_nodes;
+        if is_tried && (!is_admission || lacks_nodes || facts.deactivated) {
             answer.try_out(load, &facts, (&target, self.asked))?;
         }
         let pods = restart.map_or(1, |r| r.pods);
         answer.bind(&run, &RunFacts { path: &path, ..facts }, pods);
         Ok(answer)
     }
+}
+
+/// Returns whether the Workload of a JobSet is deactivated at the end of the run.
+fn is_deactivated(run: &RunView<'_>, jobset: JobSetId) -> bool {
+    let last = run.admission_of(jobset).and_then(|own| own.waits.last());
+    last.is_some_and(|wait| wait.until.is_none() && wait.cause == WaitCause::Deactivated)
 }
 
 /// Returns the names of the unresponsive nodes that the path waits for, and the time since when. The node on which

@@ -30,6 +30,10 @@ pub struct RunFacts<'a> {
     pub failed: bool,
     /// Time since which the JobSet is suspended, if it is at the end of the run and no Kueue manages it.
     pub suspended: Option<SimTime>,
+    /// Whether Kueue evicted the Workload because some pods were not ready, of which the scheduler had not placed all.
+    pub lacks_nodes: bool,
+    /// Whether Kueue has deactivated the Workload.
+    pub deactivated: bool,
     /// Whether the cluster can never place the JobSet.
     pub unplaced: bool,
     /// Whether only levers on nodes are tried, because the changes of queues are tried elsewhere.
@@ -89,7 +93,7 @@ impl<'a> RunFacts<'a> {
     /// Returns true if waits for a node take a significant part of the path: of pods, or of a Workload of Kueue while
     /// nodes are lost or cordoned.
     pub fn waits_for_nodes(&self) -> bool {
-        let is_without_nodes = self.silent.is_some() || self.cordoned.is_some();
+        let is_without_nodes = self.silent.is_some() || self.cordoned.is_some() || self.lacks_nodes;
         self.waits(|wait| {
             let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);
             of_pods.contains(&wait) || is_without_nodes && is_of_kueue(wait)

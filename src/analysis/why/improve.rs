@@ -1,7 +1,7 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::explain::{BindingConstraint, DrawShare, WhatIf, WhyExplanation, WhyRequest};
-use super::facts::RunFacts;
+use super::facts::{RunFacts, is_of_kueue};
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
@@ -44,6 +44,7 @@ impl WhyExplanation {
             with_fewer_nodes(load, (setting, result), (target, request))?;
         }
         self.find_smallest(load, &mut replication, (target, request))?;
+        self.find_spares(load, facts, &mut replication, (target, request))?;
         let resolving = self.unblock(load, &replication, (target, request))?;
         for (setting, result) in replication {
             self.take(setting, result, None);
@@ -154,6 +155,55 @@ impl WhyExplanation {
         Ok(())
     }
 
+    /// Replaces settings that add too few nodes to a subject that was completed by the smallest number of nodes that
+    /// saves nearly as much as any number, found by doubling and bisection.
+    fn find_spares(
+        &self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, replication: &mut [TrialOutcome],
+        (target, request): (&TrialTarget, &WhyRequest),
+    ) -> Result<(), NoAnswer> {
+        if !self.subject.ended || self.blocked.is_some() {
+            return Ok(());
+        }
+        let before = self.subject.total();
+        let saved = |result: &Result<MeasuredTrial, TrialError>| {
+            let takes = result.as_ref().ok().and_then(|trial| trial.takes());
+            takes.map_or(0, |takes| before.0.saturating_sub(takes.0))
+        };
+        let jobs = facts.scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
+        let pods = jobs.map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods())).sum::<u64>();
+        // More nodes than pods do not help.
+        let most = u32::try_from(pods).unwrap_or(NODES_MAX).min(NODES_MAX);
+        for (setting, result) in replication.iter_mut().filter(|trial| trial.0.adds_nodes()) {
+            let with = |by: u32| -> Result<Option<TrialOutcome>, NoAnswer> {
+                let Some(larger) = setting.larger(by) else { return Ok(None) };
+                Ok(simulate(load, &[larger], (target, request))?.pop())
+            };
+            let Some(mut best) = with(most)? else { continue };
+            let enough = saved(&best.1) / 10 * 9;
+            if saved(result) >= enough || !counts(Duration(saved(&best.1) - saved(result)), before) {
+                continue;
+            }
+            let (mut fails, mut helps) = (0, 1);
+            loop {
+                let tried = if helps < most { with(helps)? } else { None };
+                match tried.filter(|(_, result)| saved(result) >= enough) {
+                    Some(smaller) => break best = smaller,
+                    None if helps >= most => break,
+                    None => (fails, helps) = (helps, (helps * 2).min(most)),
+                }
+            }
+            while helps - fails > 1 {
+                let middle = fails + (helps - fails) / 2;
+                match with(middle)?.filter(|(_, result)| saved(result) >= enough) {
+                    Some(smaller) => (helps, best) = (middle, smaller),
+                    None => fails = middle,
+                }
+            }
+            (*setting, *result) = best;
+        }
+        Ok(())
+    }
+
     /// Returns the settings that resolve the blocking condition, and notes the smallest one. If the subject itself was
     /// completed, the settings are simulated again to the end of the run.
     fn unblock(
@@ -190,15 +240,23 @@ impl WhyExplanation {
         let (own, always) = (with(&path), with(&nothing));
         // Every restart with a lost node is tested with its repair, whatever the path is.
         let waits_for_node =
-            matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable));
-        let acts = |s: &LeverSetting| own.contains(s) && (waits_for_node || !always.contains(s));
+            matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable))
+                || facts.lacks_nodes && is_of_kueue(gate.what);
+        // The search for the smallest value has replaced the value of the table.
+        let is_same = |known: &LeverSetting, s: &LeverSetting| {
+            known == s || known.lever == s.lever && known.larger(0).is_some() && s.larger(0).is_some()
+        };
+        let contains = |all: &[LeverSetting], s: &LeverSetting| all.iter().any(|known| is_same(known, s));
+        let acts = |s: &LeverSetting| contains(&own, s) && (waits_for_node || !contains(&always, s));
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
         let tested = self.what_if.iter().map(|w| &w.setting).chain(self.no_help.iter().map(|(setting, _)| setting));
         let mut weak = tested.filter(|setting| lever.is_none() && acts(setting));
         let without_effect = weak.next().map(|setting| setting.lever.clone());
-        self.binding = Some(BindingConstraint { name: gate.name, time: gate.time, lever, without_effect });
+        let lacks_nodes = gate.what == WaitKind::Mechanism(TicketWait::PodsReadyTimeout) && facts.lacks_nodes;
+        let name = if lacks_nodes { format!("{}; no node fits some pods", gate.name) } else { gate.name };
+        self.binding = Some(BindingConstraint { name, time: gate.time, lever, without_effect });
     }
 
     fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {

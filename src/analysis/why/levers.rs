@@ -29,6 +29,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "queue label of the JobSet", settings: edits::restored_queue },
     TuningLever { name: "report of the AdmissionCheck's controller", settings: edits::admission_checks },
     TuningLever { name: "time of AdmissionChecks", settings: edits::check_times },
+    TuningLever { name: EXECUTION_TIME, settings: edits::execution_time },
     TuningLever { name: "maxRestarts", settings: edits::max_restarts },
     TuningLever { name: "failurePolicy", settings: edits::failure_policy },
     TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
@@ -41,11 +42,15 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "replacement of the lost node", settings: |f| edits_cluster::lost_nodes(f, "newNode") },
     TuningLever { name: "podReplacementPolicy", settings: edits::replacement },
     TuningLever { name: "node monitor grace period", settings: edits_cluster::monitor_grace },
+    TuningLever { name: "maxFailedIndexes", settings: edits::max_failed_indexes },
+    TuningLever { name: "backoffLimitPerIndex", settings: edits::failures_per_index },
+    TuningLever { name: "toleration of the taint", settings: edits::taint_toleration },
     TuningLever { name: "toleration of a lost node", settings: edits::toleration },
     TuningLever { name: "termination grace period", settings: edits::grace },
     TuningLever { name: "time to stop on SIGTERM", settings: edits::stop_time },
     TuningLever { name: "imagePullPolicy IfNotPresent", settings: edits::image_pull },
     TuningLever { name: "container start delay", settings: edits::start_time },
+    TuningLever { name: "time until containers are ready", settings: edits::ready_time },
     TuningLever {
         name: "QPS of each controller of kube-controller-manager",
         settings: |f| {
@@ -108,6 +113,7 @@ const LEVERS: &[TuningLever] = &[
 
 const SPARE_IN_DOMAIN: &str = "spare node in each domain";
 const SPARES: &str = "spare nodes";
+const EXECUTION_TIME: &str = "maximum execution time";
 const UNCORDON: &str = "uncordoning of nodes";
 const CORDON: &str = "cordon of incomplete domains";
 
@@ -117,9 +123,9 @@ const OF_LOST_NODES: [&str; 4] = [
 ];
 
 /// Levers that are tried for a JobSet that waits in Kueue at the end.
-const OF_NODES: [&str; 8] = [
-    OF_LOST_NODES[0], OF_LOST_NODES[1], OF_LOST_NODES[2], OF_LOST_NODES[3], UNCORDON, "take-over time of spares",
-    SPARE_IN_DOMAIN, SPARES,
+const OF_ADMISSION: [&str; 9] = [
+    EXECUTION_TIME, OF_LOST_NODES[0], OF_LOST_NODES[1], OF_LOST_NODES[2], OF_LOST_NODES[3], UNCORDON,
+    "take-over time of spares", SPARE_IN_DOMAIN, SPARES,
 ];
 
 /// Returns the family of a lever: its name, or the common one of the levers that exclude each other.
@@ -153,7 +159,7 @@ pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
         };
         sets.into_iter().map(setting).collect::<Vec<_>>()
     };
-    let is_tried = |lever: &&TuningLever| !facts.only_nodes || OF_NODES.contains(&lever.name);
+    let is_tried = |lever: &&TuningLever| !facts.only_nodes || OF_ADMISSION.contains(&lever.name);
     LEVERS.iter().filter(is_tried).flat_map(of).collect()
 }
 

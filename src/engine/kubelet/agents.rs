@@ -92,6 +92,9 @@ impl KubeletState {
         if !self.is_current_lifetime(ctx.store, pod, epoch) || !self.is_node_responsive(ctx, pod) {
             return;
         }
+        if self.worker_waits_for_image(ctx, pod) {
+            return;
+        }
         apiserver::note_process_change(ctx, pod, true);
         self.write_started(ctx, pod);
         self.arm_exit(ctx, pod);

@@ -24,7 +24,7 @@ impl KubeletState {
         self.write_status(ctx, pod, StatusWrite::Running);
         let (epoch, timer) = (self.pods[pod.ix()].epoch, ContainerTimer::ProbeSucceeded);
         let due = SimulationEvent::ContainerTimerDue { pod, epoch, timer };
-        ctx.schedule_after(delay, TicketWait::Probe, TicketSubject::Pod(pod), due);
+        ctx.schedule_after(delay, TicketWait::Readiness, TicketSubject::Pod(pod), due);
     }
 
     pub(super) fn probe_succeeded(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {

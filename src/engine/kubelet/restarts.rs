@@ -109,6 +109,9 @@ impl KubeletState {
         if let Some(init) = self.exited_init(ctx.store, pod) {
             return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
         }
+        if self.begins_with_failed_pull(ctx, pod, ctx.now + status + back_off) {
+            return status + back_off;
+        }
         let start = ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         status + back_off + start + self.agent_boot(ctx, pod, k)
     }

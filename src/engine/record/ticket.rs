@@ -135,6 +135,8 @@ pub enum TicketWait {
     UsageSample,
     /// Time that a Workload waits in a queue of Kueue until it has quota.
     Quota,
+    /// Time from the start of a container until its startup and readiness probes have succeeded.
+    Readiness,
 }
 
 impl TicketWait {

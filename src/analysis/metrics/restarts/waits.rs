@@ -16,14 +16,21 @@ pub enum WaitKind {
     Mechanism(TicketWait),
     /// Admission of the suspended JobSet: what its Workload waits for; `None` if it waits for a user or for its pods.
     Admission(Option<WaitCause>),
+    /// Further failures of a Job, one of whose indexes has used up `backoffLimitPerIndex`.
+    FailedIndexes,
     /// An event that did not occur until the end of the run.
     DeadEnd,
 }
+
+/// Description of [`WaitKind::FailedIndexes`].
+pub const FAILED_INDEXES: &str =
+    "more failed indexes than maxFailedIndexes (an index has used up its backoffLimitPerIndex)";
 
 impl WaitKind {
     pub fn from_step(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
             (PathPart::Open, _) => WaitKind::DeadEnd,
+            (PathPart::FailedIndexes, _) => WaitKind::FailedIndexes,
             (PathPart::Admission(cause), _) => WaitKind::Admission(cause),
             (PathPart::Token, waited) => waited.resource().map_or(WaitKind::ApiServer, WaitKind::Shared),
             (PathPart::Answer, _) => WaitKind::ApiServer,
@@ -115,6 +122,7 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::MaxExecutionTime => "Kueue's time limit of the Workload (max-exec-time-seconds)",
         TicketWait::UsageSample => "Kueue's next sample of the usage of queues",
         TicketWait::Quota => "quota of a queue of Kueue",
+        TicketWait::Readiness => "readiness of the containers (startup and readiness probes)",
     }
 }
 
@@ -125,7 +133,7 @@ pub fn rule(waited: TicketWait) -> &'static str {
         TicketWait::PodFailureBackoff => "kubernetes.md 1.5",
         TicketWait::SchedulerBackoff | TicketWait::Unschedulable => "kubernetes.md 2.1",
         TicketWait::Pleg | TicketWait::StatusManager => "kubernetes.md 3.1",
-        TicketWait::ContainerStart | TicketWait::ImagePull => "kubernetes.md 3.2",
+        TicketWait::ContainerStart | TicketWait::ImagePull | TicketWait::Readiness => "kubernetes.md 3.2",
         TicketWait::Grace | TicketWait::Cleanup | TicketWait::PodWorker => "kubernetes.md 3.5",
         TicketWait::ContainerRestart => "kubernetes.md 3.4, 3.6",
         TicketWait::Probe => "AG-5",
@@ -143,6 +151,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
         WaitKind::Shared(resource) => rule_of_resource(resource),
         WaitKind::ApiServer => "kubernetes.md 6.1",
         WaitKind::DeadEnd | WaitKind::Admission(_) => "",
+        WaitKind::FailedIndexes => "kubernetes.md 1.5",
         WaitKind::Mechanism(TicketWait::Watch | TicketWait::FanOut) => "kubernetes.md 6.1",
         WaitKind::Mechanism(TicketWait::SilentNode) => "kubernetes.md 4.1",
         WaitKind::Mechanism(TicketWait::ActiveDeadline | TicketWait::Ttl) => "kubernetes.md 1.6",
@@ -211,5 +220,6 @@ pub fn doing(waited: TicketWait) -> &'static str {
         TicketWait::MaxExecutionTime => "the Workload of {of} reaches its maximum execution time",
         TicketWait::UsageSample => "Kueue samples the usage of its queues",
         TicketWait::Quota => "the Workload of {of} waits in its queue",
+        TicketWait::Readiness => "containers of {of} become ready",
     }
 }
