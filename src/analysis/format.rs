@@ -347,9 +347,11 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
     }
 }
 
-/// Returns the noun for the beginning of a restart: a fault, or the eviction, suspension or deletion that is none.
+/// Returns the noun for the beginning of a restart: a fault, or the eviction, suspension or deletion that is none. A
+/// fault before the last instant at which every pod was ready is not the beginning.
 pub fn origin(run: &RunView<'_>, r: &RestartMetrics) -> &'static str {
     match r.cause.kind {
+        _ if r.caused_at < r.start => "last instant with every pod ready",
         CauseKind::Evicted { .. } => "eviction",
         CauseKind::Suspended => "suspension",
         CauseKind::Deadline => "time limit of the Job",

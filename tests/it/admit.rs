@@ -76,6 +76,7 @@ fn a_jobset_beyond_the_quota_gets_kueues_message_and_the_smallest_changes() {
     assert!(three.message.contains(missing), "{}", three.message);
     let expected = [
         "lower replicas of replicatedJob workers from 3 to 2".to_owned(),
+        "lower parallelism and completions of replicatedJob workers from 4 to 2".to_owned(),
         format!("{RAISE} 16"),
         "wait for the end of Workload research/jobset-base-1a2b3".to_owned(),
     ];
@@ -375,9 +376,13 @@ const SLICES: &str = "kueue.x-k8s.io/podset-slice-required-topology: rack, kueue
 fn nodes_are_to_become_free_in_one_rack_and_never_more_than_it_has() {
     let mine = rack_job("mine", (6, 16), SLICES);
     let report = in_racks(&[rack_job("other", (5, 16), SLICES), mine.clone()]);
-    let expected = ["lower replicas of replicatedJob w from 6 to 5", "free 14 more nodes in rack=r0"];
-    assert_eq!(changes(&report.job_sets[1])[..2], expected, "{report:?}");
-    assert_eq!(report.job_sets[1].smallest_changes[1].sizes[0].size, 14.0);
+    let expected = [
+        "lower replicas of replicatedJob w from 6 to 5",
+        "lower parallelism and completions of replicatedJob w from 16 to 8",
+        "free 14 more nodes in rack=r0",
+    ];
+    assert_eq!(changes(&report.job_sets[1])[..3], expected, "{report:?}");
+    assert_eq!(report.job_sets[1].smallest_changes[2].sizes[0].size, 14.0);
     assert!(in_racks(&[rack_job("other", (4, 16), SLICES), mine]).admitted);
     let together = "kueue.x-k8s.io/podset-required-topology: rack";
     let all = changes(&in_racks(&[rack_job("mine", (6, 18), together)]).job_sets[0]);
@@ -486,7 +491,8 @@ fn numbers_that_a_webhook_refuses_are_not_proposed_and_more_completions_than_pod
             .replace("spec:\n  replicatedJobs", &format!("spec:\n{coordinator}  replicatedJobs"))
             .replace("completions: 4", &format!("completions: {completions}"))
     };
-    let lower = |jobset: &str| changes(&verdict(DUMP, jobset)).into_iter().find(|change| change.starts_with("lower"));
+    let lower =
+        |jobset: &str| changes(&verdict(DUMP, jobset)).into_iter().find(|change| change.starts_with("lower replicas"));
     let of_job = |index: u32| format!("  coordinator: {{replicatedJob: workers, jobIndex: {index}, podIndex: 0}}\n");
     for (coordinator, expected) in [
         (String::new(), Some("lower replicas of replicatedJob workers from 3 to 2".to_owned())),

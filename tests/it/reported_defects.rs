@@ -1208,6 +1208,9 @@ fn inputs_that_contradict_each_other_are_named() {
             "fault process with cause \"late\" begins: from is 3h", true,
         ),
         ("faultProcesses=[{cause: late, mtbf: 1h, from: 1h}]", "begins", false),
+        ("spec.replicatedJobs[0].template.spec.activeDeadlineSeconds=600", "activeDeadlineSeconds", false),
+        ("training.elastic={minSlices: 2}", "training.elastic.minSlices 2 has no effect", true),
+        ("training.elastic={minSlices: 4}", "has no effect", false),
     ] {
         let scenario = scenario_of(&format!("{training}stop: {{at: 2h}}\n"));
         let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
@@ -1397,5 +1400,294 @@ fn pods_for_windows_run_on_nodes_with_its_label_only() {
         let text = in_directory("windows-label", &files, &arguments, 0);
         assert_eq!(text.contains("\"running\"") || text.contains("\"ready\": 4"), runs, "{label}: {text}");
         assert_eq!(text.contains("nodes without the label kubernetes.io/os: they run Linux"), is_named, "{text}");
+    }
+}
+
+/// A JobSet whose pods need one CPU each. `policy`, `job` and `pod` are further fields of the failure policy, of the
+/// Job and of the pod.
+fn cpu_jobset(name: &str, [replicas, pods]: [u32; 2], metadata: &str, [policy, job, pod]: [&str; 3]) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}{metadata}}}\nspec:\n  \
+         failurePolicy: {{maxRestarts: 5{policy}}}\n  replicatedJobs:\n  - name: w\n    replicas: {replicas}\n    \
+         template: {{spec: {{parallelism: {pods}, completions: {pods}, backoffLimit: 0{job}, template: {{spec: \
+         {{restartPolicy: Never, terminationGracePeriodSeconds: 5{pod}, containers: [{{name: c, image: x, \
+         resources: {{requests: {{cpu: 1}}}}}}]}}}}}}}}\n"
+    )
+}
+
+/// A scenario of JobSets a and b on nodes with one CPU each.
+fn cpu_scenario(nodes: u32, second: &str, fields: &str) -> String {
+    let second = if second.is_empty() { String::new() } else { format!(", {{manifest: b.yaml{second}}}") };
+    format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: t}}\ntopology: {{apiVersion: \
+         jobset-sim/v1alpha1, kind: Topology, metadata: {{name: t}}, pools: [{{name: \"n-{{node}}\", islands: 1, \
+         nodesPerIsland: {nodes}, allocatable: {{cpu: 1, memory: 8Gi}}, features: \
+         [RestartAllContainersOnContainerExits]}}]}}\njobSets: [{{manifest: a.yaml}}{second}]\n{fields}\n"
+    )
+}
+
+/// A queue with this many CPUs.
+fn cpu_queue(quota: u32) -> String {
+    format!(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {{name: f}}\n---\napiVersion: \
+         kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {{name: cq}}\nspec:\n  namespaceSelector: {{}}\n  \
+         preemption: {{withinClusterQueue: LowerPriority}}\n  resourceGroups: [{{coveredResources: [cpu], flavors: \
+         [{{name: f, resources: [{{name: cpu, nominalQuota: {quota}}}]}}]}}]\n---\napiVersion: \
+         kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {{name: l}}\nspec: {{clusterQueue: cq}}\n---\napiVersion: \
+         kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {{name: top}}\nvalue: 500\n"
+    )
+}
+
+const IN_QUEUE: &str = ", labels: {kueue.x-k8s.io/queue-name: l}";
+
+#[test]
+fn admit_finds_changes_with_which_later_jobsets_start_as_well() {
+    // Sizes of two JobSets, their order, the changes that are printed, and the smallest sufficient quota.
+    for (first, second, changes, least) in [
+        ([2, 3], [2, 1], &["by 4", "lower parallelism and completions of replicatedJob w from 3 to 1"][..], 8),
+        ([1, 5], [1, 1], &["by 2", "lower parallelism and completions of replicatedJob w from 5 to 3"], 6),
+        ([3, 2], [1, 4], &["by 6"], 10),
+    ] {
+        let (a, b) = (cpu_jobset("a", first, IN_QUEUE, [""; 3]), cpu_jobset("b", second, IN_QUEUE, [""; 3]));
+        let admit = |quota: u32, code: i32| {
+            let queue = cpu_queue(quota);
+            let files = [("q.yaml", &*queue), ("a.yaml", &*a), ("b.yaml", &*b)];
+            in_directory("later", &files, &["admit", "-f", "q.yaml", "-f", "a.yaml", "-f", "b.yaml"], code)
+        };
+        let text = admit(4, 4);
+        let (own, _) = text.split_once("JobSet b").unwrap_or((&text, ""));
+        for change in changes {
+            assert!(own.contains(change), "{change}: {text}");
+        }
+        admit(least, 0);
+        admit(least - 1, 4);
+    }
+}
+
+#[test]
+fn waits_have_the_levers_that_act_on_them() {
+    let plain = |name: &str, pods: u32| cpu_jobset(name, [1, pods], "", [""; 3]);
+    let queued = |name: &str, pods: u32, more: &str| {
+        let metadata = format!(", labels: {{kueue.x-k8s.io/queue-name: l{more}}}");
+        cpu_jobset(name, [1, pods], &metadata, ["", "", ", terminationGracePeriodSeconds: 200"]).replace(
+            "terminationGracePeriodSeconds: 5, terminationGracePeriodSeconds: 200",
+            "terminationGracePeriodSeconds: 200",
+        )
+    };
+    let tolerations = ", tolerations: [{key: m, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]";
+    let per_index = ", backoffLimitPerIndex: 1, maxFailedIndexes: 1, completionMode: Indexed";
+    let exit = |at: &str, pod: u32| format!("{{at: {at}, containerExit: {{pod: a-w-0-{pod}}}}}");
+    let exits = [exit("600s", 0), exit("700s", 1), exit("800s", 0), exit("900s", 1), exit("1000s", 0)].join(", ");
+    let script = "{at: 600s, containerExit: {pod: a-w-0-1}}";
+    let script_cause = "next scheduled fault";
+    for (nodes, second, fields, [a, b], command, expected, absent) in [
+        (
+            5,
+            "",
+            "faults: [{at: 10m, taintNode: {ofPod: a-w-0-1, key: m, effect: NoExecute}}]\nstop: {at: 2h, when: Time}"
+                .to_owned(),
+            [cpu_jobset("a", [1, 4], "", ["", "", tolerations]), String::new()],
+            "why",
+            &[
+                "the pods' toleration of the taint (kubernetes.md 4.1), 300 s of 306 s; most effective change: \
+               toleration of the taint, saves 270 s",
+            ][..],
+            "toleration of a lost node",
+        ),
+        (
+            4,
+            "",
+            "containers: [{runFor: 20m}]\nobjects: [{manifest: q.yaml}]\nstop: {at: 3h}".to_owned(),
+            [queued("a", 4, ", kueue.x-k8s.io/max-exec-time-seconds: \"600\""), String::new()],
+            "why",
+            &["Smallest tested change that resolves it: maximum execution time", "max-exec-time-seconds\":\"1260\""],
+            "No single change that was tried",
+        ),
+        (
+            8,
+            "",
+            format!("faults: [{exits}]\ncontainers: [{{runFor: 40m}}]\nstop: {{at: 1h}}"),
+            [cpu_jobset("a", [1, 4], "", ["", per_index, ""]).replace("backoffLimit: 0, ", ""), String::new()],
+            "why",
+            &[
+                "more failed indexes than maxFailedIndexes (an index has used up its backoffLimitPerIndex), 98.0 s",
+                "maxFailedIndexes=0", "backoffLimitPerIndex=2",
+            ],
+            script_cause,
+        ),
+        (
+            8,
+            ", submitAt: 620s",
+            format!(
+                "faults: [{script}]\nobjects: [{{manifest: q.yaml}}]\ncontainers: [{{jobSet: b, runFor: 10m}}, \
+                 {{jobSet: a, stopAfter: 100s}}]\nstop: {{at: 2h, when: Time}}"
+            ),
+            [queued("a", 4, ""), queued("b", 6, ", kueue.x-k8s.io/priority-class: top")],
+            "why --path-only",
+            &["18.4 s terminate containers of pod a-w-0-0 stop"],
+            script_cause,
+        ),
+        // Half of the pods of b wait for the nodes of the others.
+        (
+            6,
+            ", submitAt: 10s",
+            "containers: [{jobSet: b, runFor: 1h}]\nstop: {at: 8h}".to_owned(),
+            [plain("a", 4), plain("b", 4)],
+            "why",
+            &[
+                "no node fits; until pods of JobSet b release their nodes",
+                "most effective change: spare node in each domain", "nodesPerIsland=8",
+            ],
+            "a container that runs until it exits",
+        ),
+        (
+            6,
+            ", submitAt: 10s",
+            "containers: [{jobSet: a, runFor: 3h}, {jobSet: b, runFor: 1h}]\nobjects: [{manifest: q.yaml}]\nstop: {at: 8h}"
+                .to_owned(),
+            [queued("a", 4, ""), queued("b", 4, "")],
+            "why",
+            &["no node fits some pods", "most effective change: spare node in each domain", "nodesPerIsland=8"],
+            "No single change that was tried",
+        ),
+    ] {
+        let scenario = cpu_scenario(nodes, second, &format!("seed: 1\n{fields}"));
+        let queue = cpu_queue(8);
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("b.yaml", &*b), ("q.yaml", &*queue)];
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.insert(1, "s.yaml");
+        let text = in_directory("levers", &files, &arguments, 0);
+        for part in expected {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+}
+
+#[test]
+fn spares_for_a_restart_that_ended_are_as_few_as_suffice() {
+    let (a, b) =
+        (cpu_jobset("a", [1, 4], "", [""; 3]), cpu_jobset("b", [1, 3], "", ["", "", ", priorityClassName: hi"]));
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: hi}\nvalue: 1000\n";
+    let fields =
+        "seed: 1\nobjects: [{manifest: p.yaml}]\ncontainers: [{jobSet: b, runFor: 20m}]\nstop: {at: 2h, when: Time}";
+    let scenario = cpu_scenario(5, ", submitAt: 10m", fields);
+    let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("b.yaml", &*b), ("p.yaml", class)];
+    let text = in_directory("few", &files, &["why", "s.yaml"], 0);
+    assert!(text.contains("'topology.pools[0].nodesPerIsland=7'"), "{text}");
+    assert!(!text.contains("topology.pools[0].count"), "{text}");
+    let run = |nodes: &str| in_directory("few", &files, &["run", "s.yaml", "--quiet", "--set", nodes], 0);
+    assert!(run("topology.pools[0].nodesPerIsland=7").contains("no restart"));
+    assert!(run("topology.pools[0].nodesPerIsland=6").contains("1 restart ("));
+}
+
+#[test]
+fn phases_and_waits_are_those_of_the_pods_that_the_jobset_lacks() {
+    let partition = "{at: 10m, partitionNode: {ofPod: a-w-0-1, alias: x}}, {at: 800s, returnNode: {alias: x}}";
+    let crashes = "{at: 10m, crashNode: {ofPod: a-w-1-1, alias: x}}, {at: 15m, crashNode: {ofPod: a-w-2-1}}, {at: \
+                   40m, returnNode: {alias: x}}";
+    let elastic = "training: {work: 2h, step: 10s, checkpoint: {every: 10m}, elastic: {minSlices: 2}}";
+    let rule = ", rules: [{name: r, action: RestartJob}]";
+    let lost = "{at: 10m, crashNode: {ofPod: a-w-0-0, alias: x}}, {at: 10m, crashNode: {ofPod: a-w-0-1, alias: z}}, \
+                {at: 2000s, deleteNode: {alias: x}}, {at: 2000s, deleteNode: {alias: z}}";
+    for (nodes, fields, a, command, expected) in [
+        // Pods that were unreachable for a while did not restart.
+        (
+            5,
+            format!("faults: [{partition}]\ncontainers: [{{runFor: 1h}}]\nstop: {{at: 4h}}"),
+            cpu_jobset("a", [1, 4], "", [""; 3]),
+            "run --quiet",
+            "no restart",
+        ),
+        // Other slices run on, but the JobSet waits for a pod that cannot be removed.
+        (
+            6,
+            format!("faults: [{crashes}]\n{elastic}\nstop: {{at: 10h}}"),
+            cpu_jobset("a", [3, 2], "", [rule, "", ""]),
+            "why --path-only",
+            "terminate no further event for JobSet a",
+        ),
+        (
+            3,
+            format!("faults: [{lost}]\ncontainers: [{{runFor: 1h}}]\nstop: {{at: 8h}}"),
+            cpu_jobset("a", [1, 2], "", [""; 3]),
+            "why --path-only",
+            "capacity pod a-w-0-1 is unschedulable ← no node fits",
+        ),
+        (
+            8,
+            "faults: [{at: 10m, containerExit: {pod: a-w-0-1}}]\ncontainers: [{readyAfter: 100s}]\nstop: {at: 1h, when: \
+             Time}"
+                .to_owned(),
+            cpu_jobset("a", [1, 2], "", [""; 3]).replace("name: c,", "name: c, readinessProbe: {exec: {command: [a]}},"),
+            "run --quiet",
+            "Longest part: readiness of the containers (startup and readiness probes)",
+        ),
+    ] {
+        let scenario = cpu_scenario(nodes, "", &format!("seed: 1\n{fields}"));
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a)];
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.insert(1, "s.yaml");
+        let text = in_directory("lacking", &files, &arguments, 0);
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn image_is_pulled_at_every_start_of_a_container() {
+    let exit = "{at: 10m, containerExit: {pod: a-w-0-1}}";
+    let never = cpu_jobset("a", [1, 2], "", [""; 3]);
+    let always = never.replace("restartPolicy: Never", "restartPolicy: OnFailure").replace("Limit: 0", "Limit: 9");
+    let policy = "spec.replicatedJobs[0].template.spec.template.spec.containers[0].imagePullPolicy=IfNotPresent";
+    for (a, lasts, arguments, expected) in [
+        (&always, ", for: 30m", &["run"][..], "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 1"),
+        (&always, ", for: 30m", &["run", "--set", policy], "containers stop and start again in place"),
+        // A restart in place has to pull the image of the worker as well.
+        (&never, "", &["why"], "Smallest tested change that resolves it: earlier end of failing image pulls"),
+    ] {
+        let fields = format!(
+            "seed: 1\nfaults: [{{at: 5m, failImagePulls: {{image: x{lasts}}}}}, {exit}]\nstop: {{at: 2h, when: Time}}"
+        );
+        let scenario = cpu_scenario(4, "", &fields);
+        let files = [("s.yaml", &*scenario), ("a.yaml", &**a)];
+        let mut arguments = arguments.to_vec();
+        arguments.insert(1, "s.yaml");
+        let text = in_directory("always", &files, &arguments, 0);
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn limits_that_end_every_attempt_are_named() {
+    let deadline = ", activeDeadlineSeconds: 600";
+    let limited = ", labels: {kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/max-exec-time-seconds: \"600\"}";
+    let work = |checkpoint: &str| format!("training: {{work: 1h, step: 10s, checkpoint: {checkpoint}}}");
+    let deadline_of_work = "comes before the work can be done: training.work is 1h, without checkpoints";
+    for (fields, metadata, job, message) in [
+        (
+            "containers: [{runFor: 20m}]".to_owned(),
+            "",
+            deadline,
+            "comes before its containers can complete: runFor is 20m",
+        ),
+        ("containers: [{runFor: 9m}]".to_owned(), "", deadline, ""),
+        ("containers: [{restartAttempt: 0, runFor: 20m}, {runFor: 9m}]".to_owned(), "", deadline, ""),
+        (work("Never"), "", deadline, deadline_of_work),
+        (work("{every: 5m}"), "", deadline, ""),
+        (
+            "containers: [{runFor: 20m}]\nobjects: [{manifest: q.yaml}]".to_owned(),
+            limited,
+            "",
+            "the label kueue.x-k8s.io/max-exec-time-seconds: 600 of JobSet a comes before its containers can complete",
+        ),
+        ("containers: [{runFor: 20m}]".to_owned(), limited, "", ""),
+    ] {
+        let scenario = cpu_scenario(4, "", &format!("seed: 1\n{fields}\nstop: {{at: 6h}}"));
+        let (a, queue) = (cpu_jobset("a", [1, 2], metadata, ["", job, ""]), cpu_queue(8));
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("q.yaml", &*queue)];
+        let text = in_directory("limits", &files, &["run", "s.yaml", "--quiet"], 0);
+        let named = text.split_once("Contradictions of the inputs").map_or("", |(_, named)| named);
+        assert_eq!(named.contains("comes before"), !message.is_empty(), "{fields}: {text}");
+        assert!(named.contains(message), "{fields}: {text}");
     }
 }

@@ -238,6 +238,12 @@ impl ChangeTrials for ChangeSearch<'_> {
     fn values_max(&self) -> u32 {
         VALUES_MAX
     }
+
+    fn later_workloads(&self) -> Vec<Arc<Workload>> {
+        let Submissions { keys, state, .. } = self.submissions;
+        let later = keys.iter().skip(self.at + 1).flatten();
+        later.filter_map(|key| state.workload(*key).cloned()).collect()
+    }
 }
 
 impl<'a> ChangeSearch<'a> {

@@ -13,7 +13,7 @@ use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
     DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, ObjectKind,
     PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
-    TolerationSpec, UserRequest,
+    TaintEffect, TaintSpec, TolerationSpec, UserRequest,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
@@ -173,7 +173,12 @@ const LOST: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/n
 
 /// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
 pub fn toleration(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::Toleration) {
+    let loses_node = |(index, _): &(u32, SimTime)| {
+        let fault = facts.scenario.faults.get(*index as usize);
+        fault.is_some_and(|fault| matches!(fault.action, FaultAction::CrashNode(_) | FaultAction::PartitionNode(_)))
+    };
+    let is_of_script = !scripted_taints(facts).is_empty() && !facts.fired.iter().any(loses_node);
+    if !facts.waits_for(TicketWait::Toleration) || is_of_script {
         return Vec::new();
     }
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
@@ -218,6 +223,38 @@ pub fn own_toleration(facts: &RunFacts) -> EditSettings {
     let (half, five) = (setting(|s| s / 2), setting(|s| s.min(5)));
     let all = if half == five { vec![half] } else { vec![half, five] };
     non_empty(all)
+}
+
+/// Returns the taints with effect NoExecute that the script has added up to the end of the path.
+fn scripted_taints<'f>(facts: &RunFacts<'f>) -> Vec<&'f TaintSpec> {
+    let end = facts.path.steps.last().map_or(SimTime::ZERO, |step| step.to);
+    let fired = facts.fired.iter().filter(|(_, at)| *at <= end);
+    let taints = fired.filter_map(|(index, _)| match &facts.scenario.faults.get(*index as usize)?.action {
+        FaultAction::TaintNode(_, taint) if taint.effect == TaintEffect::NoExecute => Some(taint),
+        _ => None,
+    });
+    taints.collect()
+}
+
+/// Sets `maxFailedIndexes` to 0, so that a Job fails as soon as an index has.
+pub fn max_failed_indexes(facts: &RunFacts) -> EditSettings {
+    if !facts.waits(|wait| wait == WaitKind::FailedIndexes) {
+        return Vec::new();
+    }
+    let zero = |rj: &ReplicatedJob| {
+        let job = &rj.template;
+        (job.backoff_limit_per_index.is_some() && job.max_failed_indexes != Some(0)).then(|| "0".to_owned())
+    };
+    non_empty([each_job(facts, "maxFailedIndexes", zero)])
+}
+
+/// Allows one more failure of each index.
+pub fn failures_per_index(facts: &RunFacts) -> EditSettings {
+    if !facts.waits(|wait| wait == WaitKind::FailedIndexes) {
+        return Vec::new();
+    }
+    let more = |rj: &ReplicatedJob| Some(rj.template.backoff_limit_per_index?.saturating_add(1).to_string());
+    non_empty([each_job(facts, "backoffLimitPerIndex", more)])
 }
 
 /// Sets the grace period to a half of its value, and to 5 s. It also applies to sidecars.
@@ -265,6 +302,19 @@ pub fn start_time(facts: &RunFacts) -> EditSettings {
     let late = rules.filter_map(|(i, rule)| {
         let after = rule.start_after.filter(|after| *after > Duration::ZERO)?;
         Some(vec![set(format!("containers.{i}.startAfter"), Duration(after.0 / 2).to_string())])
+    });
+    late.collect()
+}
+
+/// Halves `readyAfter` of the rules that delay the readiness of containers.
+pub fn ready_time(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Readiness) {
+        return Vec::new();
+    }
+    let rules = facts.scenario.containers.iter().enumerate();
+    let late = rules.filter_map(|(i, rule)| {
+        let after = rule.ready_after.filter(|after| *after > Duration::ZERO)?;
+        Some(vec![set(format!("containers.{i}.readyAfter"), Duration(after.0 / 2).to_string())])
     });
     late.collect()
 }

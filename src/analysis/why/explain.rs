@@ -7,7 +7,7 @@ use super::change_trial::{ChangeTrial, TrialGoal};
 use super::facts::{JobSetEnding, RunFacts, SMALL, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
-use super::lost_nodes::LostNodes;
+use super::lost_nodes::{self, LostNodes};
 use super::no_answer::NoAnswer;
 use super::trials::{self, TrialTarget};
 use crate::experiment::{SimulatedReplication, simulate_replication};
@@ -631,7 +631,8 @@ impl<'c> WhyCase<'c> {
             undetected: &undetected,
             by_deadline: concerned.is_some_and(|restart| matches!(restart.cause.kind, CauseKind::Deadline)),
             exceeds_limit: is_admission && self.exceeds_limit(target.jobset()),
-            lacks_nodes: self.lacks_nodes(&witness, target.jobset(), (subject.start, subject.end)),
+            lacks_nodes: self.lacks_nodes(&witness, target.jobset(), (subject.start, subject.end))
+                || lost_nodes::lacked_by_pods(&run, target.jobset(), subject.end),
             endings: &endings,
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
@@ -671,7 +672,7 @@ impl<'c> WhyCase<'c> {
         // For a pod that became ready, what-ifs would measure its JobSet instead.
         let is_tried = !self.asked.path_only && self.asked.at.is_none() && (!is_pod || answer.blocked.is_some());
         // The smallest changes of the queues are tried elsewhere.
-        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some();
+        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some() || facts.lacks_nodes;
         if is_tried && (!is_admission || lacks_nodes || facts.exceeds_limit || !facts.undetected.is_empty()) {
             answer.try_out(load, &facts, (&target, self.asked))?;
         }

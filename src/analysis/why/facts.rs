@@ -32,7 +32,7 @@ pub struct RunFacts<'a> {
     /// Whether Kueue deactivated the Workload because of its maximum execution time.
     pub exceeds_limit: bool,
     /// Whether pods of the JobSet waited for a node during a significant part of the subject, whatever they waited for
-    /// on the path.
+    /// on the path, or Kueue evicted the Workload because the scheduler had not placed all of them.
     pub lacks_nodes: bool,
     /// State of each JobSet at the end of the run; empty if nothing could be placed.
     pub endings: &'a [JobSetEnding],

@@ -1,7 +1,7 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::explain::{BindingConstraint, DrawShare, WhatIf, WhyExplanation, WhyRequest};
-use super::facts::{JobSetEnding, RunFacts};
+use super::facts::{JobSetEnding, RunFacts, is_of_kueue};
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
@@ -296,15 +296,23 @@ impl WhyExplanation {
         let (own, always) = (with(&path), with(&nothing));
         // Every restart with a lost node is tested with its repair, whatever the path is.
         let waits_for_node =
-            matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable));
-        let acts = |s: &LeverSetting| own.contains(s) && (waits_for_node || !always.contains(s));
+            matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable))
+                || facts.lacks_nodes && is_of_kueue(gate.what);
+        // The search for the smallest value has replaced the value of the table.
+        let is_same = |known: &LeverSetting, s: &LeverSetting| {
+            known == s || known.lever == s.lever && known.larger(0).is_some() && s.larger(0).is_some()
+        };
+        let contains = |all: &[LeverSetting], s: &LeverSetting| all.iter().any(|known| is_same(known, s));
+        let acts = |s: &LeverSetting| contains(&own, s) && (waits_for_node || !contains(&always, s));
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
         let tested = self.what_if.iter().map(|w| &w.setting).chain(self.no_help.iter().map(|(setting, _)| setting));
         let mut weak = tested.filter(|setting| lever.is_none() && acts(setting));
         let without_effect = weak.next().map(|setting| setting.lever.clone());
-        self.binding = Some(BindingConstraint { name: gate.name, time: gate.time, lever, without_effect });
+        let lacks_nodes = gate.what == WaitKind::Mechanism(TicketWait::PodsReadyTimeout) && facts.lacks_nodes;
+        let name = if lacks_nodes { format!("{}; no node fits some pods", gate.name) } else { gate.name };
+        self.binding = Some(BindingConstraint { name, time: gate.time, lever, without_effect });
     }
 
     fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {

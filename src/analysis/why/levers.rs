@@ -47,12 +47,15 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: LAST_OF_BLOCKERS, settings: |f| edits_cluster::lost_nodes(f, "newNode") },
     TuningLever { name: "podReplacementPolicy", settings: edits::replacement },
     TuningLever { name: "node monitor grace period", settings: edits_cluster::monitor_grace },
+    TuningLever { name: "maxFailedIndexes", settings: edits::max_failed_indexes },
+    TuningLever { name: "backoffLimitPerIndex", settings: edits::failures_per_index },
     TuningLever { name: "toleration of a lost node", settings: edits::toleration },
     TuningLever { name: "tolerationSeconds of a taint", settings: edits::own_toleration },
     TuningLever { name: "termination grace period", settings: edits::grace },
     TuningLever { name: "time to stop on SIGTERM", settings: edits::stop_time },
     TuningLever { name: "imagePullPolicy IfNotPresent", settings: edits::image_pull },
     TuningLever { name: "container start delay", settings: edits::start_time },
+    TuningLever { name: "time until containers are ready", settings: edits::ready_time },
     TuningLever {
         name: "QPS of each controller of kube-controller-manager",
         settings: |f| {

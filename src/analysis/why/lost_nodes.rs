@@ -1,10 +1,13 @@
 //! Nodes that no pod can use while a path waits: lost or cordoned ones.
 
 use crate::metrics::RunView;
+use crate::metrics::admission::WorkloadEviction;
 use crate::metrics::nodes::NodeMetrics;
+use crate::metrics::pods::PodMetrics;
 use crate::metrics::restarts::path::{CriticalPath, PathStep};
-use sim_base::{Duration, NodeId, SimTime, TextId};
+use sim_base::{Duration, JobSetId, NodeId, SimTime, TextId};
 use sim_engine::record::NodeReady;
+use sim_kueue::workload::reasons;
 
 /// Taint of a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -59,6 +62,18 @@ impl LostNodes {
         let last = self.cordoned.iter().map(|(_, since)| *since).max()?;
         Some((self.cordoned.iter().map(|(name, _)| name.clone()).collect(), last.max(self.start)))
     }
+}
+
+/// Returns whether Kueue evicted the Workload of a JobSet up to an instant because its pods were not ready, and the
+/// scheduler had not placed all of them.
+pub(super) fn lacked_by_pods(run: &RunView<'_>, jobset: JobSetId, end: SimTime) -> bool {
+    let (Some(own), Some((pods, _))) = (run.admission_of(jobset), run.folded.tables.as_ref()) else { return false };
+    let is_limit = |eviction: &&WorkloadEviction| eviction.reason == reasons::PODS_READY_TIMEOUT && eviction.at <= end;
+    let waits_at = |at: SimTime| {
+        let waits = |pod: &PodMetrics| pod.created < at && at <= pod.gone && pod.bound > at;
+        pods.rows().iter().any(|pod| waits(pod) && run.names.jobset_of(pod.job) == Some(jobset))
+    };
+    own.evictions.iter().filter(is_limit).any(|eviction| waits_at(eviction.at))
 }
 
 /// Returns the time since which a node is not ready or has no Node object; `None` if it is ready.

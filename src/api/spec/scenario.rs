@@ -5,11 +5,13 @@ use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
 use super::fault_process::{ArrivalProcess, NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
 use super::fleet::ExposureSpec;
-use super::jobset::{ConditionOperator, JobSet, ReplicatedJob};
+use super::job::PodFailurePolicyAction;
+use super::jobset::{ConditionOperator, FailurePolicyAction, JobSet, ReplicatedJob};
+use super::keys::KUEUE_MAX_EXECUTION_TIME;
 use super::kueue::KueueObjects;
 use super::node_ref::NodeRef;
 use super::objects::ObjectDecoders;
-use super::pod::{ContainerSpec, ImagePullPolicy, TaintSpec};
+use super::pod::{ContainerSpec, ImagePullPolicy, RestartPolicy, TaintSpec};
 use super::request::UserRequest;
 use super::timing::TimingSpec;
 use super::training::{
@@ -369,6 +371,8 @@ impl ScenarioSpec {
         all.extend(self.training.iter().flat_map(|job| step_contradictions(job, self.stop.at)));
         all.extend(self.process_contradictions());
         all.extend(self.training.iter().filter_map(|job| self.early_end(job)));
+        all.extend(self.training.iter().filter_map(|job| self.useless_elasticity(job)));
+        all.extend((0..self.jobsets.len()).flat_map(|jobset| self.short_limits(jobset)));
         all.extend(self.shadowed_container_rules());
         all.extend(self.jobsets.iter().flat_map(|js| shadowed_failure_rules(&js.jobset)));
         let runs = self.containers.iter().filter(|rule| rule.exit_code == 0 && rule.container.is_none());
@@ -400,21 +404,85 @@ impl ScenarioSpec {
     /// the work can be done. The containers start before the job does.
     fn early_end(&self, job: &TrainingJob) -> Option<String> {
         let (work, jobset) = (job.work?, &self.jobsets.get(job.jobset)?.jobset);
-        let ends = |rj: &ReplicatedJob| self.completion_time(jobset, rj);
-        let policy = jobset.spec.success_policy.as_ref();
-        let targets = policy.map_or(&[][..], |policy| &policy.target_replicated_jobs);
-        let targeted = jobset.spec.replicated_jobs.iter();
-        let targeted = targeted.filter(|rj| targets.is_empty() || targets.contains(&rj.name));
-        let targeted: Vec<Option<Duration>> = targeted.map(ends).collect();
-        let end = match policy.map_or(ConditionOperator::All, |policy| policy.operator) {
-            ConditionOperator::All => targeted.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max()?,
-            ConditionOperator::Any => targeted.into_iter().flatten().min()?,
-        };
+        let end = completion_of(jobset, |rj| self.completion_time(jobset, rj))?;
         (end <= work).then(|| {
             format!(
                 "the containers of JobSet {} exit with code 0 after {end} (runFor), before the work can be done: \
                  training.work is {work}",
                 jobset.name
+            )
+        })
+    }
+
+    /// Returns the contradictions of time limits of a JobSet that end every attempt before its work can be done.
+    fn short_limits(&self, at: usize) -> Vec<String> {
+        let jobset = &self.jobsets[at].jobset;
+        let training = self.training.iter().find(|job| job.jobset == at);
+        let seconds = |value: i64| Duration::from_secs(u64::try_from(value).unwrap_or(0));
+        let mut all = Vec::new();
+        for rj in &jobset.spec.replicated_jobs {
+            let Some(limit) = rj.template.active_deadline_seconds else { continue };
+            let name = format!("activeDeadlineSeconds {limit} of replicatedJob {} of JobSet {}", rj.name, jobset.name);
+            if let Some(run) = self.shortest_completion(jobset, rj).filter(|run| seconds(limit) <= *run) {
+                all.push(format!("{name} comes before its containers can complete: runFor is {run}"));
+            }
+            // Without a checkpoint, each attempt begins again.
+            let begins_again = training.filter(|job| job.checkpoint_schedule == CheckpointSchedule::Never);
+            if let Some(work) = begins_again.and_then(|job| job.work).filter(|work| seconds(limit) <= *work) {
+                all.push(format!(
+                    "{name} comes before the work can be done: training.work is {work}, without checkpoints"
+                ));
+            }
+        }
+        let limit = jobset.labels.get(KUEUE_MAX_EXECUTION_TIME).and_then(|limit| limit.parse::<i64>().ok());
+        if let Some(limit) = limit.filter(|_| self.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset))) {
+            let name = format!("the label {KUEUE_MAX_EXECUTION_TIME}: {limit} of JobSet {}", jobset.name);
+            let run = completion_of(jobset, |rj| self.shortest_completion(jobset, rj));
+            if let Some(run) = run.filter(|run| seconds(limit) <= *run) {
+                all.push(format!("{name} comes before its containers can complete: runFor is {run}"));
+            }
+            if let Some(work) = training.and_then(|job| job.work).filter(|work| seconds(limit) <= *work) {
+                all.push(format!("{name} comes before the work can be done: training.work is {work}"));
+            }
+        }
+        all
+    }
+
+    /// Returns the shortest time from the start of its containers to the completion of a replicatedJob in any attempt.
+    /// `None` if some pods run indefinitely or until the end of a training job.
+    fn shortest_completion(&self, jobset: &JobSet, rj: &ReplicatedJob) -> Option<Duration> {
+        let mut shortest = Duration(u64::MAX);
+        for rule in self.containers.iter().filter(|rule| rule.may_apply_to(jobset, rj)) {
+            if rule.exit_code == 0 {
+                shortest = shortest.min(rule.run_for?);
+            }
+            if rule.is_for_all_pods() {
+                return (shortest < Duration(u64::MAX)).then_some(shortest);
+            }
+        }
+        None
+    }
+
+    /// Returns the contradiction of an elastic job whose JobSet restarts all slices whenever one fails.
+    fn useless_elasticity(&self, job: &TrainingJob) -> Option<String> {
+        let (elastic, jobset) = (job.elastic.as_ref()?, &self.jobsets.get(job.jobset)?.jobset);
+        let slices = jobset.spec.replicated_jobs.get(elastic.slice_job as usize)?;
+        let mut rules = jobset.spec.failure_policy.iter().flat_map(|policy| &policy.rules);
+        let restarts_job = rules.any(|rule| {
+            use FailurePolicyAction::{RestartJob, RestartJobAndIgnoreMaxRestarts};
+            matches!(rule.action, RestartJob | RestartJobAndIgnoreMaxRestarts)
+        });
+        let mut pod_rules = slices.template.pod_failure_policy.iter().flatten();
+        let ignores = pod_rules.any(|rule| rule.action == PodFailurePolicyAction::Ignore);
+        let pod = &slices.template.template.spec;
+        let restarts_containers = pod.restart_policy != RestartPolicy::Never
+            || pod.containers.iter().any(|c| c.restart_policy.is_some() || !c.restart_policy_rules.is_empty());
+        let continues = restarts_job || ignores || restarts_containers || slices.template.backoff_limit() > 0;
+        (elastic.min_slices < slices.replicas && !continues).then(|| {
+            format!(
+                "training.elastic.minSlices {} has no effect: the failure of a slice restarts all Jobs of JobSet {} (no \
+                 rule with action RestartJob, no pod replacement within a Job)",
+                elastic.min_slices, jobset.name
             )
         })
     }
@@ -482,6 +550,20 @@ impl ScenarioSpec {
             }
         }
         all
+    }
+}
+
+/// Returns the time to the completion of a JobSet by its success policy from those of its replicatedJobs; `None` if it
+/// does not complete.
+fn completion_of(jobset: &JobSet, of_job: impl Fn(&ReplicatedJob) -> Option<Duration>) -> Option<Duration> {
+    let policy = jobset.spec.success_policy.as_ref();
+    let targets = policy.map_or(&[][..], |policy| &policy.target_replicated_jobs);
+    let targeted = jobset.spec.replicated_jobs.iter();
+    let targeted = targeted.filter(|rj| targets.is_empty() || targets.contains(&rj.name));
+    let targeted: Vec<Option<Duration>> = targeted.map(of_job).collect();
+    match policy.map_or(ConditionOperator::All, |policy| policy.operator) {
+        ConditionOperator::All => targeted.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max(),
+        ConditionOperator::Any => targeted.into_iter().flatten().min(),
     }
 }
 

@@ -92,10 +92,9 @@ impl KubeletState {
         if !self.is_current_lifetime(ctx.store, pod, epoch) || !self.is_node_responsive(ctx, pod) {
             return;
         }
-        if self.pods[pod.ix()].pull_failed > 0 {
-            return self.retry_worker_pull(ctx, pod);
+        if self.worker_waits_for_image(ctx, pod) {
+            return;
         }
-        self.pods[pod.ix()].unpulled = 0;
         apiserver::note_process_change(ctx, pod, true);
         self.write_started(ctx, pod);
         self.arm_exit(ctx, pod);

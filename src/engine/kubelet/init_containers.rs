@@ -23,10 +23,13 @@ pub(super) struct SidecarState {
     /// restartCount of the sidecars.
     pub restarts: u32,
     crash: CrashBackOff,
+    /// Number of failed image pulls since the latest start.
+    pull_level: u8,
 }
 
 impl SidecarState {
-    const NONE: SidecarState = SidecarState { epoch: None, down: 0, restarts: 0, crash: CrashBackOff::NONE };
+    const NONE: SidecarState =
+        SidecarState { epoch: None, down: 0, restarts: 0, crash: CrashBackOff::NONE, pull_level: 0 };
 }
 
 impl KubeletState {
@@ -202,7 +205,17 @@ impl KubeletState {
     }
 
     fn sidecar_started(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
+        if self.fails_to_pull(ctx, pod, position, ctx.now) {
+            let sidecars = self.sidecars_mut(pod);
+            sidecars.pull_level = sidecars.pull_level.saturating_add(1);
+            let back_off = self.next_pull(ctx, pod, self.sidecars(pod).pull_level);
+            self.pods[pod.ix()].unpulled = (position + 1).min(u8::MAX.into()) as u8;
+            let started = ContainerTimer::SidecarStarted(position as u8);
+            return self.sidecar_timer(ctx, pod, back_off, TicketWait::ImagePull, started);
+        }
+        self.pods[pod.ix()].unpulled = 0;
         let sidecars = self.sidecars_mut(pod);
+        sidecars.pull_level = 0;
         sidecars.down -= 1;
         sidecars.restarts += 1;
         self.write_sidecar_status(ctx, pod);

@@ -109,22 +109,11 @@ impl KubeletState {
         if let Some(init) = self.exited_init(ctx.store, pod) {
             return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
         }
-        // The kubelet checks the image at every start of a container (kuberuntime_container.go).
-        if let Some(position) = self.unpullable(ctx, pod, ctx.now + status + back_off) {
-            self.pods[pod.ix()].pull_failed = (position + 1).min(u8::MAX.into()) as u8;
+        if self.begins_with_failed_pull(ctx, pod, ctx.now + status + back_off) {
             return status + back_off;
         }
         let start = ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         status + back_off + start + self.agent_boot(ctx, pod, k)
-    }
-
-    /// Returns the position of the first main container that has ended and whose image cannot be pulled at that time.
-    fn unpullable(&self, ctx: &EngineContext<'_>, pod: PodId, at: SimTime) -> Option<usize> {
-        let spec = ctx.store.pod_spec(pod);
-        let (inits, exited) = (spec.init_containers.len(), self.pods[pod.ix()].exited.exited());
-        let has_ended = |container: &usize| exited.includes(*container);
-        let ended = (0..spec.containers.len()).filter(has_ended).map(|container| inits + container);
-        ended.into_iter().find(|position| self.fails_to_pull(ctx, pod, *position, at))
     }
 
     /// Delay of RestartAllContainers, which stops, removes and starts the containers one after another. The runtime

@@ -145,35 +145,20 @@ impl KubeletState {
 
     /// A sidecar's startup probe detects that the barrier is lifted: the remaining probe period, then the start of
     /// the worker containers.
-    pub(super) fn worker_delay(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
-        let AgentMode::Sidecar { probe_period_s: Some(probe_period_s) } = ctx.store.template(pod).agent else {
+    pub(super) fn worker_delay(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
+        let template = ctx.store.template(pod);
+        let (agent, spec) = (template.agent, template.pod.clone());
+        let AgentMode::Sidecar { probe_period_s: Some(probe_period_s) } = agent else {
             return Duration::ZERO;
         };
-        if real_kubelet(ctx).is_none() {
+        let Some(k) = real_kubelet(ctx) else {
             return Duration::ZERO;
-        }
+        };
+        let (about, spec) = (TicketSubject::Pod(pod), &spec.spec);
         let period = Duration::from_secs(u64::from(probe_period_s));
-        let probed =
-            ctx.draw_phase(StreamPurpose::ProbePhase, TicketSubject::Pod(pod), self.occurrence(pod, 0), period);
-        let first = ctx.store.pod_spec(pod).init_containers.len();
-        probed + self.start_workers(ctx, pod, (probed, first))
-    }
-
-    /// Time to start the worker containers after the barrier, from the one at `from`, until all run or an image cannot
-    /// be pulled. The start begins after `before`.
-    pub(super) fn start_workers(
-        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, (before, from): (Duration, usize),
-    ) -> Duration {
-        self.pods[pod.ix()].pull_failed = 0;
-        let Some(k) = real_kubelet(ctx) else { return Duration::ZERO };
-        let spec = ctx.store.pod_spec(pod);
-        let containers = spec.init_containers.len() + spec.containers.len();
-        let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
-        for position in from..containers {
-            if self.fails_to_pull(ctx, pod, position, ctx.now + before + delay) {
-                self.pods[pod.ix()].pull_failed = (position + 1).min(u8::MAX.into()) as u8;
-                return delay;
-            }
+        let mut delay = ctx.draw_phase(StreamPurpose::ProbePhase, about, self.occurrence(pod, 0), period);
+        let first = spec.init_containers.len();
+        for position in first..first + spec.containers.len() {
             let nth = self.occurrence(pod, position);
             delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         }

@@ -5,6 +5,7 @@ use super::preemption::FailedAttempt;
 use super::queues::{MAX_WAIT, WaitingKey};
 use super::{SchedulerState, profile_of};
 use crate::record::{TicketSubject, TicketWait};
+use crate::store::{PodPhase, flag};
 use crate::{ctx::EngineContext, event::SimulationEvent, pod_views::node_view, store::NodeChange};
 use sim_base::{NodeId, PodId, SimTime};
 use sim_scheduler::{ClusterEvent, Decision, PodView};
@@ -84,15 +85,18 @@ impl SchedulerState {
         self.next_cycle(ctx);
     }
 
-    /// Returns whether a waiting pod waited for another one: for a pod of its own JobSet, or for a victim on the node
-    /// for which it is nominated. Otherwise the work of the other pod is not the reason of its wait.
+    /// Returns whether a waiting pod waited for another one: for a pod of its own JobSet that is replaced, or for a
+    /// victim on the node for which it is nominated. Otherwise the work of the other pod is not the reason of its wait:
+    /// a pod that has succeeded only releases its node.
     fn waits_for_pod(&self, ctx: &EngineContext<'_>, pod: PodId, other: PodId) -> bool {
         let store = &**ctx.store;
         let (own, of_other) = (store.jobset_of(pod), store.jobset_of(other));
         let is_related =
             if own.is_some() { own == of_other } else { store.pods.job[pod.ix()] == store.pods.job[other.ix()] };
         let nominated = self.nominated.node_of(pod);
-        is_related || nominated.is_some_and(|node| node == store.pods.node[other.ix()])
+        let has_succeeded =
+            store.pods.phase[other.ix()] == PodPhase::Succeeded && !store.pods.has(other, flag::DELETING);
+        is_related && !has_succeeded || nominated.is_some_and(|node| node == store.pods.node[other.ix()])
     }
 
     /// Requeues the pods that the event may help.

@@ -3,8 +3,9 @@
 use super::change::QueueChange;
 use super::state::QueueState;
 use super::trial::{PreemptedWorkload, try_admission};
-use crate::workload::WorkloadKey;
+use crate::workload::{Workload, WorkloadKey};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Changes that admit the Workload together.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +41,11 @@ pub trait ChangeTrials {
 
     /// Maximum number of values of one change that are tried one by one.
     fn values_max(&self) -> u32;
+
+    /// Returns the Workloads that are submitted later. They use the queues of the Workload, but are not in its state.
+    fn later_workloads(&self) -> Vec<Arc<Workload>> {
+        Vec::new()
+    }
 }
 
 /// A state in which a Workload is pending. It gives the values that are tried.

@@ -31,7 +31,7 @@ pub enum QueueChange {
         from: u32,
         to: u32,
     },
-    /// Fewer pods of the only Job of a replicatedJob.
+    /// Fewer pods of each Job of a replicatedJob.
     Pods {
         pod_set: String,
         from: u32,
@@ -212,8 +212,14 @@ impl QueueChange {
             | QueueChange::ResumeLocalQueue { .. }
             | QueueChange::ResumeClusterQueue { .. }
             | QueueChange::Strategy { .. } => {}
-            QueueChange::Replicas { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
-            QueueChange::Pods { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
+            QueueChange::Replicas { pod_set, from, to } => state.edit(key, |w| {
+                edit_pod_sets(w, pod_set, |set| {
+                    (set.count, set.replicas) = (scaled(set.count, (*from, *to)), *to);
+                });
+            }),
+            QueueChange::Pods { pod_set, from, to } => state.edit(key, |w| {
+                edit_pod_sets(w, pod_set, |set| set.count = scaled(set.count, (*from, *to)));
+            }),
             QueueChange::Toleration { pod_set, taint } => state.edit(key, |w| {
                 edit_pod_set(w, pod_set, |spec| spec.tolerations.push(toleration_of(taint)));
             }),
@@ -355,14 +361,8 @@ fn edit_pod_set(workload: &mut Workload, name: &str, change: impl Fn(&mut sim_ap
     edit_pod_sets(workload, name, |set| change(&mut set.template.spec));
 }
 
-/// Scales the number of pods of a pod set like the number of Jobs or pods.
-fn scale(workload: &mut Workload, name: &str, (from, to): (u32, u32)) {
-    edit_pod_sets(workload, name, |set| {
-        set.count = (u64::from(set.count) * u64::from(to) / u64::from(from.max(1))) as u32;
-        if set.replicas == from {
-            set.replicas = to;
-        }
-    });
+fn scaled(count: u32, (from, to): (u32, u32)) -> u32 {
+    (u64::from(count) * u64::from(to) / u64::from(from.max(1))) as u32
 }
 
 /// Returns the toleration of exactly this taint.

@@ -11,22 +11,22 @@ use sim_api::spec::kueue::ResourceFlavor;
 /// Maximum number of flavors for which other constraints are proposed.
 const FLAVORS_MAX: usize = 3;
 
-/// Returns for each pod set the largest number of Jobs, or of pods if it has one Job, that is admitted. Numbers that
-/// leave a part of a slice are not tried: Kueue places whole slices only.
+/// Returns for each pod set the largest number of Jobs, and of pods of each Job, that is admitted. Numbers that leave a
+/// part of a slice are not tried: Kueue places whole slices only.
 pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
     let Some(workload) = case.state.workload(case.key) else { return Vec::new() };
-    let of_pod_set = |set: &PodSet| {
-        let has_jobs = set.replicas > 1;
-        let (from, pods_of_each) = if has_jobs { (set.replicas, set.count / set.replicas) } else { (set.count, 1) };
+    let of_pod_set = |set: &PodSet, is_of_jobs: bool| {
+        let jobs = set.replicas.max(1);
+        let (from, times) = if is_of_jobs { (jobs, set.count / jobs) } else { (set.count / jobs, jobs) };
         let slice = set.topology.as_ref().and_then(|topology| topology.slices.first()).map_or(1, |slice| slice.size);
         let is_whole = |to: &u32| {
-            let pods = u64::from(*to) * u64::from(pods_of_each);
+            let pods = u64::from(*to) * u64::from(times);
             pods.checked_rem(u64::from(slice)).is_none_or(|rest| rest == 0)
         };
         let numbers: Vec<u32> = (1..from).rev().filter(is_whole).collect();
         let fewer = |number: i64| {
             let (pod_set, to) = (set.name.clone(), numbers[number as usize - 1]);
-            let change = if has_jobs {
+            let change = if is_of_jobs {
                 QueueChange::Replicas { pod_set, from, to }
             } else {
                 QueueChange::Pods { pod_set, from, to }
@@ -35,7 +35,8 @@ pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
         };
         case.smallest(numbers.len() as i64, fewer).map(|(_, remedy)| remedy)
     };
-    workload.pod_sets.iter().filter_map(of_pod_set).collect()
+    let sets = workload.pod_sets.iter().flat_map(|set| [(set, true), (set, false)]);
+    sets.filter_map(|(set, is_of_jobs)| of_pod_set(set, is_of_jobs)).collect()
 }
 
 /// Returns other tolerations, node selectors or topology levels that admit the Workload.

@@ -11,8 +11,9 @@ use crate::flavors::affinity::untolerated_taint;
 use crate::requests::{FlavorResource, Name, Requests};
 use crate::snapshot::Snapshot;
 use crate::workload::info::QueueIndex;
-use crate::workload::{Info, PodSetRequests, WorkloadKey};
+use crate::workload::{Info, PodSetRequests, Workload, WorkloadKey};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Maximum number of combinations of flavors that are examined.
 const COMBINATIONS_MAX: usize = 64;
@@ -50,6 +51,8 @@ struct FlavorRequests {
     snapshot: Snapshot,
     /// Requests of all pods by resource group, with the flavors whose taints the pods tolerate.
     groups: Vec<(Requests, Vec<Name>)>,
+    /// Requests of the Workloads in the same tree of queues that are submitted later.
+    later: Requests,
     /// Divisor of all amounts, by resource.
     steps: BTreeMap<Name, i64>,
     /// Whether decisions depend on ratios of amounts.
@@ -88,9 +91,11 @@ impl FlavorRequests {
             (requests, flavors.map(|flavor| Name::from(flavor.name.as_str())).collect())
         });
         let groups: Vec<(Requests, Vec<Name>)> = groups.filter(|(requests, _)| !requests.is_empty()).collect();
-        let steps = steps(case.state, &manager, queue);
+        let later = later_infos(case, &manager, queue);
+        let steps = steps(case.state, &manager, queue, &later);
         let has_ratios = manager.configuration.fair_sharing.is_some();
-        Some(FlavorRequests { cluster_queue: spec.name.clone(), queue, snapshot, groups, steps, has_ratios })
+        let later = sum_of(&later);
+        Some(FlavorRequests { cluster_queue: spec.name.clone(), queue, snapshot, groups, later, steps, has_ratios })
     }
 
     /// Returns one flavor per group, in all combinations.
@@ -170,13 +175,37 @@ impl FlavorRequests {
         (!amounts.is_empty()).then_some(amounts)
     }
 
+    /// Returns increases that suffice for the Workloads that are submitted later as well, in the flavors of this one.
+    fn with_later(&self, flavors: &[Name], amounts: &[QuotaShortage]) -> Vec<QuotaShortage> {
+        let mut more = amounts.to_vec();
+        for ((requests, _), flavor) in self.groups.iter().zip(flavors) {
+            for (resource, _) in requests.iter() {
+                let missing = self.later.get(resource);
+                if missing <= Amount::ZERO {
+                    continue;
+                }
+                let fr = FlavorResource { flavor: flavor.clone(), resource: resource.clone() };
+                match more.iter_mut().find(|amount| amount.fr == fr) {
+                    Some(amount) => amount.missing += missing,
+                    None => more.push(QuotaShortage { fr, missing }),
+                }
+            }
+        }
+        more
+    }
+
     /// Returns the smallest increases with which the Workload gets these flavors: none of them can be smaller if the
-    /// others stay.
+    /// others stay. If other Workloads then lack the quota that this one uses, the search begins with an increase that
+    /// suffices for all.
     fn smallest_increase(
         &self, case: &PendingCase, flavors: &[Name], field: QuotaField,
     ) -> Option<(Vec<QuotaShortage>, Remedy)> {
         let mut amounts = self.increases_to_try(case, flavors, field)?;
-        let mut remedy = self.remedy(case, &self.increases(&amounts, field))?;
+        let found = self.remedy(case, &self.increases(&amounts, field));
+        let mut remedy = found.or_else(|| {
+            amounts = self.with_later(flavors, &amounts);
+            self.remedy(case, &self.increases(&amounts, field))
+        })?;
         while let Some((at, (amount, smaller))) =
             (0..amounts.len()).find_map(|at| Some((at, self.smaller(case, &amounts, at, field, &remedy)?)))
         {
@@ -225,7 +254,7 @@ impl FlavorRequests {
 
 /// Returns a divisor of all amounts in the tree of a ClusterQueue, by resource. Kueue compares sums of them, so that
 /// its decisions change only at multiples of the divisor.
-fn steps(state: &QueueState, manager: &Manager, queue: QueueIndex) -> BTreeMap<Name, i64> {
+fn steps(state: &QueueState, manager: &Manager, queue: QueueIndex, later: &[Info]) -> BTreeMap<Name, i64> {
     let mut steps: BTreeMap<Name, i64> = BTreeMap::new();
     let mut add = |resource: &Name, amount: Amount| {
         if amount != Amount::UNLIMITED {
@@ -241,16 +270,38 @@ fn steps(state: &QueueState, manager: &Manager, queue: QueueIndex) -> BTreeMap<N
             limits.into_iter().flatten().for_each(|amount| add(&fr.resource, amount));
         }
     }
-    let (resources, pods) = (&manager.configuration.resources, Name::from("pods"));
-    for (key, workload) in state.workloads.iter().enumerate() {
-        let Some(workload) = workload else { continue };
-        let Some(index) = manager.queue_of(workload).filter(|index| tree.root(*index) == root) else { continue };
-        for pod_set in Info::new(key, workload.clone(), index, resources).requests {
-            pod_set.requests.iter().for_each(|(resource, amount)| add(resource, amount));
-            add(&pods, Amount(i64::from(pod_set.count)));
-        }
+    let pods = Name::from("pods");
+    let known = state.workloads.iter().enumerate().filter_map(|(key, workload)| Some((key, workload.clone()?)));
+    let known: Vec<Info> = known.filter_map(|(key, workload)| info_in_tree(key, workload, manager, root)).collect();
+    for pod_set in known.iter().chain(later).flat_map(|info| &info.requests) {
+        pod_set.requests.iter().for_each(|(resource, amount)| add(resource, amount));
+        add(&pods, Amount(i64::from(pod_set.count)));
     }
     steps
+}
+
+/// Returns the requests of a Workload if its ClusterQueue is in the tree of this root.
+fn info_in_tree(key: WorkloadKey, workload: Arc<Workload>, manager: &Manager, root: usize) -> Option<Info> {
+    let tree = &manager.cache.state.tree;
+    let index = manager.queue_of(&workload).filter(|index| tree.root(*index) == root)?;
+    Some(Info::new(key, workload, index, &manager.configuration.resources))
+}
+
+/// Returns the requests of the Workloads that are submitted later, in the tree of a ClusterQueue.
+fn later_infos(case: &PendingCase, manager: &Manager, queue: QueueIndex) -> Vec<Info> {
+    let root = manager.cache.state.tree.root(queue);
+    let later = case.trials.later_workloads().into_iter();
+    later.filter_map(|workload| info_in_tree(case.key, workload, manager, root)).collect()
+}
+
+fn sum_of(infos: &[Info]) -> Requests {
+    let mut sum = Requests::default();
+    for pod_set in infos.iter().flat_map(|info| &info.requests) {
+        sum.add(&pod_set.requests);
+        let pods = Name::from("pods");
+        sum.set(pods.clone(), sum.get(&pods) + Amount(i64::from(pod_set.count)));
+    }
+    sum
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

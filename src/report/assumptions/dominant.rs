@@ -8,7 +8,7 @@ use super::attribution::{self, DELAYS, DelayShare, RATES, RateShare};
 use sim_analysis::format::{exact_seconds, thousands};
 use sim_analysis::metrics::restarts::path::PathStep;
 use sim_analysis::metrics::{RestartMetrics, RunView};
-use sim_api::spec::TimingSpec;
+use sim_api::spec::{FaultAction, ScriptedFault, TimingSpec};
 use sim_base::Duration;
 use sim_engine::record::LedgerResource;
 
@@ -157,6 +157,13 @@ fn zero_wait_assumptions(run: &RunView<'_>) -> Vec<DominantAssumption> {
         (_, Some(b)) => format!("{} s", seconds(b)),
         _ => return Vec::new(),
     };
+    let fails = |fault: &ScriptedFault| matches!(fault.action, FaultAction::FailImagePulls(_));
+    let (images, source, confidence) = if run.scenario.faults.iter().any(fails) {
+        ("on every node, except for pulls that fail (failImagePulls)", "faults of the scenario", "given")
+    } else {
+        let source = "image pulls are not modelled; imagePullPolicy Always adds a check (timing.imageCheck)";
+        ("cached on every node", source, "assumed")
+    };
     vec![
         DominantAssumption {
             name: "termination grace period",
@@ -170,10 +177,10 @@ fn zero_wait_assumptions(run: &RunView<'_>) -> Vec<DominantAssumption> {
         },
         DominantAssumption {
             name: "images",
-            value: "cached on every node".to_owned(),
+            value: images.to_owned(),
             id: String::new(),
-            source: "image pulls are not modelled; imagePullPolicy Always adds a check (timing.imageCheck)".to_owned(),
-            confidence: "assumed".to_owned(),
+            source: source.to_owned(),
+            confidence: confidence.to_owned(),
             time: Duration::ZERO,
             text_if_zero: NO_TIME,
             is_delay: false,

@@ -185,7 +185,9 @@ fn restart_line(run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &Wa
         if run.scenario.jobsets.len() > 1 { format!("JobSet {}: ", run.names.jobset(r.jobset)) } else { String::new() };
     let lead = format!("  restart {number:<4} {:>9}{end}  ", seconds(r.total()));
     let cause = format::cause(run, &r.cause);
-    let text = format!("{jobset}{}, at {}: {cause}", run.strategy(r), r.caused_at);
+    // The length counts from a later instant than the fault.
+    let clamp = if r.caused_at < r.start { format!("; every pod was ready until {}", r.start) } else { String::new() };
+    let text = format!("{jobset}{}, at {}: {cause}{clamp}", run.strategy(r), r.caused_at);
     let room = style.width.saturating_sub(lead.chars().count());
     lead + &wrapped(&text, room, 1, style).concat()
 }

@@ -67,7 +67,9 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     }
     if let Some(admission) = &why.admission {
         let effect = format!("shortens the {} by at least half of this wait", subject.kind);
-        let entries = describe_admission(&admission.pending, &effect, style);
+        let half = (admission.until - admission.from) / 2.0;
+        let others_help = why.what_if.iter().any(|w| w.saves.seconds() >= half);
+        let entries = describe_admission((&admission.pending, others_help), &effect, style);
         let wait = seconds(Duration::from_seconds_f64(admission.until - admission.from));
         let kind = match admission.pending.cause {
             "backOff" => "Back-off after an eviction",
@@ -185,7 +187,7 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     let Some(blocked) = &why.blocked else { return Block::new(Rank::Note, "") };
     let mut entries = vec![paragraph(&format!("{}: {}", blocked.object, blocked.condition), 2, style)];
     if let Some(admission) = &blocked.admission {
-        entries.extend(describe_admission(admission, "admits it", style));
+        entries.extend(describe_admission((admission, blocked.change.is_some()), "admits it", style));
     }
     match &blocked.change {
         Some((setting, takes)) => {
@@ -205,8 +207,11 @@ fn blockers(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     Block::new(Rank::Main, style.bold("Blocked by")).entries(entries).minimum(4, 1)
 }
 
-/// Describes the cause and the changes that admit the Workload.
-fn describe_admission(admission: &PendingAdmission, effect: &str, style: &WaterfallStyle) -> Vec<String> {
+/// Describes the cause and the changes that admit the Workload. `others_help` states whether a change of something else
+/// than the queues has the effect.
+fn describe_admission(
+    (admission, others_help): (&PendingAdmission, bool), effect: &str, style: &WaterfallStyle,
+) -> Vec<String> {
     let reason = if admission.reason.is_empty() { String::new() } else { format!("{}: ", admission.reason) };
     let words = format!("{reason}{}", admission.message);
     let words = match admission.cause {
@@ -222,7 +227,8 @@ fn describe_admission(admission: &PendingAdmission, effect: &str, style: &Waterf
         entries.push(paragraph(&format!("Ahead in the queue: {ahead}."), 2, style));
     }
     let title = match admission.smallest_changes.len() {
-        0 => format!("No change of queues, priorities or sizes that was tried {effect}."),
+        0 if others_help => format!("No single change of the queues that was tried {effect}."),
+        0 => format!("No single change that was tried {effect}."),
         1 => format!("This change {effect} (tried in a run of its own):"),
         _ => format!("Each of these changes {effect} (each was tried in a run of its own):"),
     };

@@ -10,7 +10,7 @@ pub const RESTARTS: [TableColumn; 20] = [
     TableColumn::new(
         "strategy",
         "",
-        "`Recreate`, `BlockingRecreate`, `InPlaceRestart`; or, without a restart of the JobSet: `RestartJob` (one Job was recreated), `Resume` (Kueue evicted the JobSet, or a user suspended it, and it was resumed), `PodReplacement` (the Job controller replaced pods), `ContainerRestart` (the kubelet restarted a container)",
+        "`Recreate`, `BlockingRecreate`, `InPlaceRestart`; or, without a restart of the JobSet: `RestartJob` (one Job was recreated), `Resume` (Kueue evicted the JobSet, or a user suspended it, and it was resumed), `PodReplacement` (the Job controller replaced pods), `ContainerRestart` (the kubelet restarted a container). Pods that an unreachable node made not ready for a time are no restart",
     ),
     TableColumn::new("fault_cause", "", "the fault that triggered the restart"),
     TableColumn::new("start_time_s", "s", "time of the fault"),

@@ -163,7 +163,9 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
         let price = less.map_or(String::new(), |l| format!("; with {path} = {} it costs {}", l.value, r.money(l.cost)));
-        all.push(format!("At this value {}, and a run costs {}{price}.", stat(c), r.money(c.cost)));
+        // Without prices there is nothing to compare.
+        let cost = if c.cost > 0.0 { format!(", and a run costs {}{price}", r.money(c.cost)) } else { String::new() };
+        all.push(format!("At this value {}{cost}.", stat(c)));
     }
     all
 }

@@ -74,7 +74,7 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
     let mut all = Vec::new();
     let label = MetricLabel::new(&r.metric, &r.provenance.currency);
     let effect = |b: &TornadoBar| {
-        b.swing.map_or(String::new(), |s| {
+        b.swing.map_or("no replication has both values".to_owned(), |s| {
             format!("from {} to {} it changes by {}", b.shown[0], b.shown[1], label.plain_change(s.mean, s.ci95))
         })
     };

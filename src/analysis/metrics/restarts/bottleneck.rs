@@ -108,6 +108,7 @@ pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
         WaitKind::Admission(Some(WaitCause::Deactivated)) => "deactivated Workload of the JobSet".to_owned(),
         WaitKind::Admission(Some(WaitCause::Quota)) => "admission of the JobSet".to_owned(),
         WaitKind::Admission(None) => "resumption of the JobSet".to_owned(),
+        WaitKind::FailedIndexes => waits::FAILED_INDEXES.to_owned(),
         WaitKind::DeadEnd => "an event that never occurs".to_owned(),
     };
     sums.into_iter().map(|(what, time)| (name(what), time)).collect()
@@ -152,6 +153,7 @@ fn name(run: &RunView<'_>, owner: &PathOwner, what: WaitKind) -> String {
         WaitKind::Mechanism(TicketWait::ImagePull) => unpulled_image(run, Some(owner.jobset)),
         WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
         WaitKind::Admission(cause) => admission::awaited(run, owner.jobset, (owner.from, owner.to), cause),
+        WaitKind::FailedIndexes => waits::FAILED_INDEXES.to_owned(),
         WaitKind::DeadEnd => {
             let jobset = run.names.jobset(owner.jobset);
             run.outcome.blocked_reason(jobset).unwrap_or(RUN_ENDED).to_owned()

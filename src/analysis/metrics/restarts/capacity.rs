@@ -43,6 +43,8 @@ impl RestartFold {
             Body::PodUnschedulable { pod, .. } => self.pod_unschedulable(pod),
             Body::PodBound { pod, .. } => self.pod_waits_no_more(pod),
             Body::PodDeleting { pod, .. } => self.pod_deleted(pod),
+            // A pod that has done its work releases its node for the other pods of its JobSet as well.
+            Body::PodFinished { succeeded: true, .. } => self.capacity_available(None),
             Body::PodFinished { pod, .. } => self.capacity_available(self.troubles.pod_jobset(pod)),
             Body::PodGone { pod, .. } => {
                 self.pod_waits_no_more(pod);

@@ -84,6 +84,7 @@ fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -
     let of = subject(run, witness, step);
     match (step.part, step.waited) {
         (PathPart::Open, _) => format!("no further event for {of}"),
+        (PathPart::FailedIndexes, _) => format!("a failed index of {of} is not replaced"),
         (PathPart::Admission(_), _) => format!("{of} is suspended"),
         (_, TicketWait::SilentNode) if matches!(step.about, TicketSubject::Node(_)) => format!("{of} is unresponsive"),
         (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
@@ -99,6 +100,7 @@ fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods
             TicketSubject::JobSet(jobset) => admission::awaited(run, jobset, (step.from, step.to), cause),
             _ => "admission".to_owned(),
         },
+        WaitKind::FailedIndexes => waits::FAILED_INDEXES.to_owned(),
         WaitKind::DeadEnd => match step.about {
             TicketSubject::JobSet(jobset) => {
                 let name = run.names.jobset(jobset);
@@ -138,7 +140,8 @@ fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &Pa
     let fired = || witness.fired.iter().rev().filter(within);
     let fault = |(index, at): &(u32, SimTime)| Some((run.scenario.faults.get(*index as usize)?, *at));
     let own = witness.jobset_of(step.about, step.from, run.names);
-    let releasing = witness.releasing_jobset(step.to, own).map(|jobset| run.names.jobset(jobset));
+    let releasing = witness.releasing_jobset(step.to, own).or_else(|| witness.releasing_jobset(step.to, None));
+    let releasing = releasing.map(|jobset| run.names.jobset(jobset));
     let helps = |(fault, _): &(&ScriptedFault, SimTime)| {
         gives_capacity(&fault.action) && releasing.is_none_or(|jobset| ends_pods_of(&fault.action, jobset))
     };

@@ -8,7 +8,7 @@ use super::path::CriticalPath;
 use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
-use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault};
+use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, SubmittedJobSet};
 use sim_base::{JobSetId, NodeId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, ObjectRef, RecordNames, RecordSink, RunOutcome,
@@ -27,6 +27,8 @@ pub struct RestartFold {
     ticket: u32,
     pub(crate) tickets: TicketIndex,
     with_paths: bool,
+    /// Whether a Job of each JobSet has a limit of failures per index.
+    pub(crate) index_limits: Vec<bool>,
 }
 
 impl RestartFold {
@@ -37,7 +39,12 @@ impl RestartFold {
             let name = suspended_jobset(&fault.action)?;
             Some((index as u32, name.to_owned()))
         };
+        let has_limit = |submitted: &SubmittedJobSet| {
+            let mut jobs = submitted.jobset.spec.replicated_jobs.iter();
+            jobs.any(|rj| rj.template.backoff_limit_per_index.is_some())
+        };
         RestartFold {
+            index_limits: scenario.jobsets.iter().map(has_limit).collect(),
             suspensions: scenario.faults.iter().enumerate().filter_map(suspended).collect(),
             ..RestartFold::from_parts(harms.collect())
         }
@@ -55,6 +62,7 @@ impl RestartFold {
             ticket: NO_TICKET,
             tickets: TicketIndex::default(),
             with_paths: true,
+            index_limits: Vec::new(),
         }
     }
 
@@ -175,8 +183,8 @@ impl RestartFold {
     }
 
     /// Ends the open restart of a JobSet at the current record.
-    fn end(&mut self, jobset: JobSetId, ending: RestartOutcome) {
-        let path = self.path(jobset, self.ticket);
+    fn end(&mut self, jobset: JobSetId, ending: RestartOutcome, names: &RecordNames) {
+        let path = self.path(jobset, self.ticket, names);
         self.close_restart(jobset, ending, path);
     }
 
@@ -191,6 +199,11 @@ impl RestartFold {
         let Some(mut restart) = state.open.take() else {
             return;
         };
+        // A node that was unreachable for a while: the pods were not ready, but their containers ran on.
+        if ending == RestartOutcome::Ready && restart.is_interruption() {
+            state.confirmed = false;
+            return;
+        }
         let ordered = restart.shape >= RestartScope::InPlaceRestart;
         let restart_is_suspension = restart.cause.kind == CauseKind::Suspended;
         if state.confirmed && (ending != RestartOutcome::JobSetEnded || ordered) {
@@ -203,6 +216,9 @@ impl RestartFold {
             let early = early && state.ready_since > restart.start;
             (restart.end, restart.ending) =
                 if early { (state.ready_since, RestartOutcome::Ready) } else { (now, ending) };
+            if restart.ending == RestartOutcome::Unfinished {
+                restart.stuck_since = self.troubles.stuck_pods(jobset).map(|(_, deleted)| deleted).min();
+            }
             restart.path = path;
             restart.path.truncate(restart.end);
             for &(from, to) in &restart.queue {
@@ -219,30 +235,30 @@ impl RestartFold {
         }
     }
 
-    fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
+    fn ready_changed(&mut self, jobset: JobSetId, ready: bool, names: &RecordNames) {
         let state = row_or_default(&mut self.jobsets, jobset.ix());
         state.ready = ready;
         state.was_ready |= ready;
         state.unready_since = (!ready).then_some(self.now);
         if ready {
             state.ready_since = self.now;
-            self.all_ready(jobset);
+            self.all_ready(jobset, names);
         } else if state.open.is_some() && state.was_ready {
             state.confirmed = true;
         }
     }
 
     /// Ends the open restart if every pod is ready and no in-place attempt is outstanding.
-    fn all_ready(&mut self, jobset: JobSetId) {
+    fn all_ready(&mut self, jobset: JobSetId, names: &RecordNames) {
         let state = row_or_default(&mut self.jobsets, jobset.ix());
         let waits = state.open.is_some() && state.awaited.is_some();
         if state.ready && !waits {
-            self.end(jobset, RestartOutcome::Ready);
+            self.end(jobset, RestartOutcome::Ready, names);
             self.troubles.clear_failures(jobset);
         }
     }
 
-    fn jobset_record(&mut self, body: &Body) {
+    fn jobset_record(&mut self, body: &Body, names: &RecordNames) {
         let now = self.now;
         match *body {
             Body::RestartCounted { jobset, restarts, .. } => {
@@ -267,17 +283,17 @@ impl RestartFold {
                 let state = row_or_default(&mut self.jobsets, jobset.ix());
                 if state.awaited.is_some_and(|awaited| awaited <= attempt) {
                     state.awaited = None;
-                    self.all_ready(jobset);
+                    self.all_ready(jobset, names);
                 }
             }
-            Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),
+            Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready, names),
             Body::JobSetCreated { jobset } => row_or_default(&mut self.jobsets, jobset.ix()).over = false,
             Body::JobSetDeleted { jobset } => {
-                self.end(jobset, RestartOutcome::JobSetEnded);
+                self.end(jobset, RestartOutcome::JobSetEnded, names);
                 row_or_default(&mut self.jobsets, jobset.ix()).over = true;
             }
             Body::JobSetCondition { jobset, kind, status, .. } => {
-                self.condition(jobset, kind, status);
+                self.condition(jobset, (kind, status), names);
             }
             Body::WorkloadCondition { jobset, kind: WorkloadConditionType::Evicted, status: true, reason, .. } => {
                 self.evicted(jobset, reason);
@@ -286,12 +302,12 @@ impl RestartFold {
         }
     }
 
-    fn condition(&mut self, jobset: JobSetId, kind: JobSetConditionType, status: bool) {
+    fn condition(&mut self, jobset: JobSetId, (kind, status): (JobSetConditionType, bool), names: &RecordNames) {
         use JobSetConditionType::*;
         let now = self.now;
         match (kind, status) {
             (Completed | Failed, true) => {
-                self.end(jobset, RestartOutcome::JobSetEnded);
+                self.end(jobset, RestartOutcome::JobSetEnded, names);
                 let state = row_or_default(&mut self.jobsets, jobset.ix());
                 // From here on the JobSet is meant to be unready, so that is not a restart.
                 state.was_ready = false;
@@ -523,6 +539,9 @@ impl RestartFold {
             }
             Body::PodDeleting { pod, by, .. } => {
                 self.pod_ends(pod);
+                if let Some(p) = self.troubles.pod_mut(pod) {
+                    p.deleted = p.deleted.min(now);
+                }
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles.store_failure(now, pod, CauseKind::PodDeleted { by });
                     let requested = self.request_behind(pod, record).filter(|_| by == DeletionActor::JobController);
@@ -653,7 +672,7 @@ impl RecordSink for RestartFold {
                 if self.with_paths && matches!(record.body, Body::JobSetCreated { .. }) {
                     self.note_fault(NodeId::NONE);
                 }
-                self.jobset_record(&record.body);
+                self.jobset_record(&record.body, names);
             }
         }
         if self.with_paths {

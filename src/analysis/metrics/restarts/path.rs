@@ -32,6 +32,8 @@ pub enum PathPart {
     Whole,
     /// Time without further progress until the end of the run.
     Open,
+    /// A Job has used up `backoffLimitPerIndex` of an index, and fails only after `maxFailedIndexes`.
+    FailedIndexes,
     /// The JobSet is suspended; what happens to other objects meanwhile is not part of the path. With the wait of its
     /// Workload; `None` if Kueue does not manage the JobSet, or its Workload waits for nothing.
     Admission(Option<WaitCause>),

@@ -3,9 +3,10 @@
 //! Must never store a ticket that no open or future restart can need.
 
 use super::fold::RestartFold;
-use super::path::{CriticalPath, PathStep};
+use super::path::{CriticalPath, PathPart, PathStep};
+use super::restart::Milestone;
 use super::root_cause::LaterFault;
-use sim_base::{JobSetId, NodeId, SimTime};
+use sim_base::{JobSetId, NodeId, PodId, SimTime};
 use sim_engine::record::{Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket};
 use std::collections::BTreeSet;
 
@@ -34,15 +35,15 @@ impl RestartFold {
     }
 
     /// Returns the path of the open restart of a JobSet that ends now with the ticket `last`.
-    pub(crate) fn path(&self, jobset: JobSetId, last: u32) -> CriticalPath {
-        self.path_to(jobset, last, self.now)
+    pub(crate) fn path(&self, jobset: JobSetId, last: u32, names: &RecordNames) -> CriticalPath {
+        self.path_to(jobset, (last, self.now), names)
     }
 
-    fn path_to(&self, jobset: JobSetId, last: u32, end: SimTime) -> CriticalPath {
+    fn path_to(&self, jobset: JobSetId, (last, end): (u32, SimTime), names: &RecordNames) -> CriticalPath {
         let open = self.jobsets.get(jobset.ix()).and_then(|js| js.open.as_ref());
         let walk = |start| CriticalPath::walk(|id| self.tickets.find(id), last, start, end);
         let mut path = open.map(|restart| walk(restart.start)).unwrap_or_default();
-        while let Some(steps) = self.steps_before(jobset, &path) {
+        while let Some(steps) = self.steps_before(jobset, &path, names) {
             path.steps.splice(..1, steps);
         }
         path
@@ -50,31 +51,41 @@ impl RestartFold {
 
     /// Returns the steps up to the fault or repair with which a path begins: the path to the latest progress before
     /// it, and the wait from there.
-    fn steps_before(&self, jobset: JobSetId, path: &CriticalPath) -> Option<Vec<PathStep>> {
+    fn steps_before(&self, jobset: JobSetId, path: &CriticalPath, names: &RecordNames) -> Option<Vec<PathStep>> {
         let first = path.steps.first().filter(|step| step.waited == TicketWait::Script)?;
         let state = self.jobsets.get(jobset.ix())?;
         let fault = state.later_faults.iter().find(|fault| fault.at == first.to)?;
         let (newest, at) = fault.newest.filter(|(_, at)| first.from < *at && *at < first.to)?;
         let mut steps = CriticalPath::walk(|id| self.tickets.find(id), newest, first.from, at).steps;
         let own = TicketSubject::JobSet(jobset);
-        let (waited, about) = match fault.silent_node {
-            _ if fault.waits_for_capacity => (TicketWait::Unschedulable, own),
-            Some(node) => (TicketWait::SilentNode, TicketSubject::Node(node)),
-            None => self.under_way(jobset, first.to).unwrap_or((TicketWait::Script, own)),
+        let pending = || {
+            let pending = self.tickets.iter().filter(|t| {
+                let is_pending = t.from <= at && t.to > first.to && is_awaited(t.wait);
+                is_pending && self.jobset_of(t.subject, names) == Some(jobset)
+            });
+            pending.max_by_key(|t| (t.to, t.id))
+        };
+        let (waited, part, about) = match fault.silent_node {
+            _ if fault.waits_for_capacity => (TicketWait::Unschedulable, PathPart::Whole, own),
+            Some(node) => (TicketWait::SilentNode, PathPart::Whole, TicketSubject::Node(node)),
+            None => match pending() {
+                Some(t) => (t.wait, PathPart::Whole, t.subject),
+                None if self.has_failed_index(jobset, fault.at) => (TicketWait::Script, PathPart::FailedIndexes, own),
+                None => (TicketWait::Script, PathPart::Whole, own),
+            },
         };
         let from = steps.last().map_or(first.from, |step| step.to);
-        steps.push(PathStep { from, waited, about, ..*first });
+        steps.push(PathStep { from, waited, part, about, ..*first });
         Some(steps)
     }
 
-    /// Returns the wait of a pod of a JobSet that was under way at a time and would have ended last, if there was one.
-    fn under_way(&self, jobset: JobSetId, at: SimTime) -> Option<(TicketWait, TicketSubject)> {
-        let is_own = |subject: TicketSubject| match subject {
-            TicketSubject::Pod(pod) => self.troubles.pod_jobset(pod) == Some(jobset),
-            _ => false,
-        };
-        let waits = self.tickets.iter().filter(|t| t.from < at && at < t.to && is_awaited(t.wait) && is_own(t.subject));
-        waits.max_by_key(|t| (t.to, t.id)).map(|t| (t.wait, t.subject))
+    /// Returns whether a pod of a Job with `backoffLimitPerIndex` has failed at that time and no Job has failed because
+    /// of it.
+    fn has_failed_index(&self, jobset: JobSetId, at: SimTime) -> bool {
+        let has_limit = self.index_limits.get(jobset.ix()).is_some_and(|has| *has);
+        let open = self.jobsets.get(jobset.ix()).and_then(|state| state.open.as_ref());
+        let is_before = |milestone| open.and_then(|r| r.milestone(milestone)).is_some_and(|reached| reached < at);
+        has_limit && is_before(Milestone::PodFailed) && !is_before(Milestone::FailureTarget)
     }
 
     /// Stores what open restarts wait for when a fault or repair occurs.
@@ -135,6 +146,15 @@ impl RestartFold {
         own.max_by_key(|t| (t.to, t.id)).map(|t| (t.id, t.to))
     }
 
+    /// Returns the ticket and time of the latest progress of a pod that cannot be removed: other pods of the JobSet may
+    /// run on, but the restart does not depend on them.
+    fn last_of_stuck_pod(&self, jobset: JobSetId) -> Option<(u32, SimTime)> {
+        let stuck: BTreeSet<PodId> = self.troubles.stuck_pods(jobset).map(|(pod, _)| pod).collect();
+        let is_about = |t: &&WorkTicket| matches!(t.subject, TicketSubject::Pod(pod) if stuck.contains(&pod));
+        let past = self.tickets.iter().filter(|t| t.to <= self.now && is_awaited(t.wait)).filter(is_about);
+        past.max_by_key(|t| (t.to, t.id)).map(|t| (t.id, t.to))
+    }
+
     /// Returns the path of a restart that is still open at the end of the run. If it is permanently blocked, the last
     /// step is open; otherwise it is the pending wait that would have ended last.
     pub(crate) fn unfinished_path(&self, jobset: JobSetId, dead_end: bool, names: &RecordNames) -> CriticalPath {
@@ -148,10 +168,14 @@ impl RestartFold {
             now && is_awaited(t.wait) && self.jobset_of(t.subject, names) == Some(jobset)
         });
         match under_way.max_by_key(|t| t.to).filter(|_| !dead_end) {
-            Some(t) => self.path(jobset, t.id),
+            Some(t) => self.path(jobset, t.id, names),
             None => {
-                let (newest, at) = self.last_of_failure(jobset, start, names).unwrap_or((newest, at));
-                let mut path = self.path_to(jobset, newest, at);
+                let last = self.last_of_failure(jobset, start, names).unwrap_or((newest, at));
+                let mut path = self.path_to(jobset, last, names);
+                let runs_on = path.steps.iter().any(|step| step.waited == TicketWait::Running);
+                if let Some(stuck) = self.last_of_stuck_pod(jobset).filter(|_| dead_end && runs_on) {
+                    path = self.path_to(jobset, stuck, names);
+                }
                 let about = TicketSubject::JobSet(jobset);
                 let waits_for_capacity = state.is_some_and(|js| js.capacity.is_open());
                 if waits_for_capacity && !dead_end {

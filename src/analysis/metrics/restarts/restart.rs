@@ -226,6 +226,8 @@ pub struct RestartMetrics {
     pub capacity: Vec<(SimTime, SimTime)>,
     /// Times in which the JobSet was suspended and waited to be admitted or resumed, in order and disjoint.
     pub queue: Vec<(SimTime, SimTime)>,
+    /// Time since which an unfinished restart has waited for a deleted pod that cannot be removed from its node.
+    pub stuck_since: Option<SimTime>,
     /// Critical path of the restart.
     pub path: CriticalPath,
     /// Next segment of its training job, if the JobSet has one.
@@ -251,6 +253,7 @@ impl RestartMetrics {
             at,
             capacity: Vec::new(),
             queue: Vec::new(),
+            stuck_since: None,
             path: CriticalPath::default(),
             next: None,
         }
@@ -299,6 +302,14 @@ impl RestartMetrics {
     /// Sets a milestone to `t`, replacing an earlier time.
     pub fn set_latest(&mut self, m: Milestone, t: SimTime) {
         self.at[m as usize] = t;
+    }
+
+    /// Returns whether pods were not ready for a time and nothing else happened: no pod ended, and no container
+    /// restarted.
+    pub(crate) fn is_interruption(&self) -> bool {
+        use Milestone::{FirstContainersRestarting, PodDeleting, PodFailed};
+        let happened = [FirstContainersRestarting, PodDeleting, PodFailed].map(|m| self.milestone(m));
+        self.shape == RestartScope::ContainerRestart && happened == [None; 3]
     }
 
     pub(crate) fn became(&mut self, shape: RestartScope) {

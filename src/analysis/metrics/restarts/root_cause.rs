@@ -24,6 +24,8 @@ pub struct PodFailureState {
     pub succeeded: bool,
     /// First time at which the pod was deleted or reported as failed; `SimTime::NEVER` before.
     pub ended: SimTime,
+    /// Time of the deletion of the pod, which its kubelet carries out; `SimTime::NEVER` before.
+    pub deleted: SimTime,
     /// Time of the latest exit of a container with code 0; `SimTime::NEVER` before.
     pub exited_well: SimTime,
     /// [`JobSetState::round`] in which the pod was last counted as ready again; 0 if it is not counted.
@@ -47,6 +49,7 @@ pub const NO_POD: PodFailureState = PodFailureState {
     unschedulable: false,
     succeeded: false,
     ended: SimTime::NEVER,
+    deleted: SimTime::NEVER,
     exited_well: SimTime::NEVER,
     counted: 0,
     created_in: 0,
@@ -239,6 +242,20 @@ impl PodFailures {
 
     pub fn pods(&self) -> usize {
         self.pods.len()
+    }
+
+    /// Returns the pods of a JobSet that are deleted but cannot be removed, because their nodes are unresponsive, and
+    /// the times of their deletion. Pods that have a replacement do not count.
+    pub fn stuck_pods(&self, jobset: JobSetId) -> impl Iterator<Item = (PodId, SimTime)> {
+        let is_live = |p: &PodFailureState| !p.gone && p.deleted == SimTime::NEVER;
+        let is_replaced = move |stuck: &PodFailureState| {
+            self.pods.iter().any(|p| p.job == stuck.job && p.index == stuck.index && is_live(p))
+        };
+        let pods = self.pods.iter().enumerate().filter(move |(_, p)| {
+            let is_deleted = p.jobset == jobset && !p.gone && p.deleted != SimTime::NEVER;
+            is_deleted && self.nodes.get(p.node.ix()).is_some_and(Option::is_some) && !is_replaced(p)
+        });
+        pods.map(|(row, p)| (PodId(row as u32), p.deleted))
     }
 
     /// Returns the time of the oldest failure that may still cause a restart of a JobSet for which `counts` holds.

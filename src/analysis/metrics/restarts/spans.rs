@@ -6,7 +6,7 @@
 
 use super::phases::Phase;
 use super::restart::{Milestone, RestartMetrics, RestartOutcome};
-use super::steps::{CAPACITY, QUEUE, RestartStep, steps_of};
+use super::steps::{CAPACITY, QUEUE, RestartStep, STUCK, steps_of};
 use sim_base::{Duration, SimTime};
 
 /// Contiguous part of a restart.
@@ -81,9 +81,12 @@ impl RestartMetrics {
             let step = &steps[next.min(steps.len() - 1)];
             spans.push(RestartSpan { step, from: cursor, to: self.end });
         }
+        let stuck = self.stuck_since.map(|since| since.max(self.start)).filter(|since| *since < self.end);
+        let is_later = spans.last().is_some_and(|last| last.phase() > Phase::Terminate);
+        let stuck = stuck.filter(|_| is_later).map(|from| RestartSpan { step: &STUCK, from, to: self.end });
         let capacity = self.capacity.iter().map(|&(from, to)| RestartSpan { step: &CAPACITY, from, to });
         let queue = self.queue.iter().map(|&(from, to)| RestartSpan { step: &QUEUE, from, to });
-        capacity.chain(queue).fold(spans, insert)
+        stuck.into_iter().chain(capacity).chain(queue).fold(spans, insert)
     }
 
     /// Returns the time per phase, in the order of `Phase::ALL`. The phases up to `Barrier` add up to `total()`; the

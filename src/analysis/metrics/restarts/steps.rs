@@ -34,6 +34,9 @@ pub(crate) static CAPACITY: RestartStep = step!(Capacity, [], "pods wait for a n
 /// Step of the times in which the JobSet is suspended, whatever the shape of the restart.
 pub(crate) static QUEUE: RestartStep = step!(Queue, [], "JobSet waits for admission");
 
+/// Step of the time in which a deleted pod cannot be removed, although other pods run already.
+pub(crate) static STUCK: RestartStep = step!(Terminate, [], "a pod cannot be removed from an unresponsive node");
+
 static RECREATE: [RestartStep; 9] = [
     step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
     step!(Terminate, [FailureTarget], "Job controller stops the sibling pods"),

@@ -16,14 +16,21 @@ pub enum WaitKind {
     Mechanism(TicketWait),
     /// Admission of the suspended JobSet: what its Workload waits for; `None` if it waits for a user or for its pods.
     Admission(Option<WaitCause>),
+    /// Further failures of a Job, one of whose indexes has used up `backoffLimitPerIndex`.
+    FailedIndexes,
     /// An event that did not occur until the end of the run.
     DeadEnd,
 }
+
+/// Description of [`WaitKind::FailedIndexes`].
+pub const FAILED_INDEXES: &str =
+    "more failed indexes than maxFailedIndexes (an index has used up its backoffLimitPerIndex)";
 
 impl WaitKind {
     pub fn from_step(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
             (PathPart::Open, _) => WaitKind::DeadEnd,
+            (PathPart::FailedIndexes, _) => WaitKind::FailedIndexes,
             (PathPart::Admission(cause), _) => WaitKind::Admission(cause),
             (PathPart::Token, waited) => waited.resource().map_or(WaitKind::ApiServer, WaitKind::Shared),
             (PathPart::Answer, _) => WaitKind::ApiServer,
@@ -96,7 +103,7 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::Cleanup => "kubelet cleans up after the last container",
         TicketWait::StatusManager => "kubelet status manager, one pod PATCH at a time",
         TicketWait::Probe => "startup probe notices that the barrier is open",
-        TicketWait::Readiness => "readiness of containers, noticed by their probes",
+        TicketWait::Readiness => "readiness of the containers (startup and readiness probes)",
         TicketWait::FanOut => "watch fan-out to {pods} agents",
         TicketWait::Listing => "JobSet manager lists the pods of the JobSet",
         TicketWait::NodeMonitor => "node monitor grace period, checked every 5 s",
@@ -126,7 +133,7 @@ pub fn rule(waited: TicketWait) -> &'static str {
         TicketWait::PodFailureBackoff => "kubernetes.md 1.5",
         TicketWait::SchedulerBackoff | TicketWait::Unschedulable => "kubernetes.md 2.1",
         TicketWait::Pleg | TicketWait::StatusManager => "kubernetes.md 3.1",
-        TicketWait::ContainerStart | TicketWait::ImagePull => "kubernetes.md 3.2",
+        TicketWait::ContainerStart | TicketWait::ImagePull | TicketWait::Readiness => "kubernetes.md 3.2",
         TicketWait::Grace | TicketWait::Cleanup | TicketWait::PodWorker => "kubernetes.md 3.5",
         TicketWait::ContainerRestart => "kubernetes.md 3.4, 3.6",
         TicketWait::Probe => "AG-5",
@@ -144,6 +151,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
         WaitKind::Shared(resource) => rule_of_resource(resource),
         WaitKind::ApiServer => "kubernetes.md 6.1",
         WaitKind::DeadEnd | WaitKind::Admission(_) => "",
+        WaitKind::FailedIndexes => "kubernetes.md 1.5",
         WaitKind::Mechanism(TicketWait::Watch | TicketWait::FanOut) => "kubernetes.md 6.1",
         WaitKind::Mechanism(TicketWait::SilentNode) => "kubernetes.md 4.1",
         WaitKind::Mechanism(TicketWait::ActiveDeadline | TicketWait::Ttl) => "kubernetes.md 1.6",

@@ -65,7 +65,7 @@ pub fn format_metric_row<const N: usize>(metric: &str, values: [Option<f64>; N])
 }
 
 /// Formats the times of a row, in seconds, with the same unit: `format` is used for times below 100 h unless some are
-/// shorter and some longer than an hour.
+/// shorter and some longer than an hour, and if the shortest is less than 1 % of the unit.
 pub fn format_seconds_row<const N: usize>(values: [Option<f64>; N], format: impl Fn(f64) -> String) -> [String; N] {
     const HOUR_S: f64 = 3_599.5;
     let sizes = || values.iter().flatten().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
@@ -75,7 +75,9 @@ pub fn format_seconds_row<const N: usize>(values: [Option<f64>; N], format: impl
         longest if longest >= HOUR_S && shortest < HOUR_S => (3_600.0, "h"),
         _ => return values.map(|v| v.map_or("-".to_owned(), &format)),
     };
+    let is_unreadable = shortest < unit / 100.0;
     values.map(|v| match v {
+        Some(v) if v.is_finite() && is_unreadable => format(v),
         Some(v) if v.is_finite() => {
             let sign = if v < 0.0 { "-" } else { "" };
             format!("{sign}{} {name}", three_digits(v.abs() / unit))
