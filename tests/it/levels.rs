@@ -184,19 +184,19 @@ fn quick_returns_use_up_the_restart_limit_at_both_levels() {
     }
 }
 
-/// Scenarios that differ only in what no delay depends on share their measurements.
+/// Scenarios that differ only in rates and limits share their measurements. Those of another size do not: a point of a
+/// sweep gives what a run of it gives.
 #[test]
-fn measurements_are_shared_between_rates_limits_and_similar_sizes() {
+fn measurements_are_shared_between_rates_and_limits() {
     let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
     let key = |case: &Case| sim_surrogate::nodes::profile_key(&case.scenario(), 0);
     let faster = Case { faults: HOST.replace("10d", "1d") + EXIT, limit: "maxRestarts: 3".to_owned(), ..base };
     let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
     assert_eq!(key(&base), key(&faster));
-    assert_eq!(key(&base), key(&Case::new("BlockingRecreate", (4, 2), 13, &[HOST, EXIT])));
     for other in [
         Case::new("Recreate", (4, 2), 12, &[HOST, EXIT]),
         Case::new("BlockingRecreate", (2, 4), 12, &[HOST, EXIT]),
-        Case::new("BlockingRecreate", (4, 2), 24, &[HOST, EXIT]),
+        Case::new("BlockingRecreate", (4, 2), 13, &[HOST, EXIT]),
     ] {
         assert_ne!(key(&base), key(&other));
     }
@@ -270,7 +270,10 @@ fn racks_with_a_missing_tray_are_chosen_as_often_at_both_levels() {
     let replications = support::cases(10, 80);
     assert_same_means("a spare rack", &drawn(racks(5, 4)), replications);
     assert_same_means("a spare tray per rack", &drawn(racks(4, 5)), replications);
-    assert_equal("no spare", &drawn(racks(4, 4)), support::cases(4, 12));
+    // Without a choice of domains, which pods wait in their domain is drawn, and an exit of a waiting pod has no
+    // effect.
+    let no_exits = Case { faults: tray.to_owned(), ..racks(4, 4) };
+    assert_equal("no spare", &drawn(no_exits), support::cases(4, 12));
 }
 
 /// Several JobSets and replicatedJobs compete for nodes.

@@ -1066,7 +1066,7 @@ fn hang_that_no_pending_event_ends_blocks_its_jobset() {
         run(set, &["--seeds", "2", "--fail-if", "blocked > 0"], if is_blocked { 5 } else { 0 });
     }
     let dir = scratch("hang-report");
-    let page = dir.join("page.md");
+    let page = dir.join("README.md");
     let report = |set: &[&str]| {
         let scenario = scenario_of(
             "training: {work: 1h, step: 10s, checkpoint: {every: 10m}}\nfaultProcesses: [{cause: stall, does: Hang, \
@@ -1490,7 +1490,7 @@ fn waits_have_the_levers_that_act_on_them() {
             "why",
             &[
                 "the pods' toleration of the taint (kubernetes.md 4.1), 300 s of 306 s; most effective change: \
-               toleration of the taint, saves 270 s",
+               tolerationSeconds of a taint, saves 295 s",
             ][..],
             "toleration of a lost node",
         ),
@@ -1500,7 +1500,7 @@ fn waits_have_the_levers_that_act_on_them() {
             "containers: [{runFor: 20m}]\nobjects: [{manifest: q.yaml}]\nstop: {at: 3h}".to_owned(),
             [queued("a", 4, ", kueue.x-k8s.io/max-exec-time-seconds: \"600\""), String::new()],
             "why",
-            &["Smallest tested change that resolves it: maximum execution time", "max-exec-time-seconds\":\"1260\""],
+            &["Smallest tested change that resolves it: maximum execution time", "max-exec-time-seconds\":\"1254\""],
             "No single change that was tried",
         ),
         (

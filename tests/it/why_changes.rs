@@ -550,7 +550,7 @@ fn causes_and_waits_are_those_of_the_failure_itself() {
         assert!((least..most).contains(&time), "{faults}: {:?}", why.subject);
         let best = why.what_if.iter().find(|w| w.parts_save.is_none()).map_or("", |w| &w.setting.lever);
         assert!(lever.is_empty() || best == lever, "{faults}: {best}");
-        let waits = why.spans.iter().any(|span| span.waited_for.contains("readiness of containers"));
+        let waits = why.spans.iter().any(|span| span.waited_for.contains("readiness of the containers"));
         assert_eq!(waits, !container.is_empty(), "{faults}");
         assert!(!why.spans.iter().any(|span| span.waited_for.contains("barrier")), "{faults}");
     }

@@ -1,5 +1,5 @@
 //! Comparison of level `nodes` with level `pods` under the same faults: which quantities agree, which differ, and where
-//! more replications are needed to tell.
+//! more replications are needed.
 
 use super::NodesExperiment;
 use super::parallel::{NoRuns, in_parallel_with};

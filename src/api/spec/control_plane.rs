@@ -45,7 +45,8 @@ pub enum SchedulerTies {
     /// A random one, as kube-scheduler does.
     #[default]
     Draw,
-    /// The next one after the node of the pod before. Without a random choice, levels can be compared replication by replication.
+    /// The next one after the node of the pod before. Without a random choice, levels can be compared replication by
+    /// replication.
     InOrder,
 }
 

@@ -14,7 +14,7 @@ pub struct SchemaArgs {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaKind {
     Scenario,
-    /// Fleet format
+    /// Format of Fleet files
     Fleet,
     Topology,
     /// Field `timing` of a scenario

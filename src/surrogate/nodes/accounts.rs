@@ -1,5 +1,5 @@
-//! The accelerator-time ledger of a replication. The healthy pods of a Job are in one category, which changes for all of
-//! them together.
+//! The accelerator-time ledger of a replication. The healthy pods of a Job are in one category, which changes for all
+//! of them together.
 
 use super::model::NodesModel;
 use sim_base::{JobSetId, NodeId, SimTime};

@@ -2,7 +2,7 @@
 //! `sim_policy`; measured delays determine when they take effect.
 
 use super::outcome::CountedRestart;
-use super::places::{PlacedPod, PodRole};
+use super::places::{PodRole, SearchedPod};
 use super::run::{JobRow, NodesEvent, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, RestartStrategy};
 use sim_base::{Duration, NodeId, SimTime};
@@ -552,7 +552,7 @@ impl Replication<'_, '_> {
             };
             let row = &mut self.jobs[job];
             row.searches += 1;
-            let wanted = PlacedPod { job, is_leader, attempt: row.attempt, search: row.searches };
+            let wanted = SearchedPod { job, is_leader, attempt: row.attempt, search: row.searches };
             let Some(node) = self.places.find(wanted, role, self.draws) else { continue };
             self.bind(pod, job, node);
             is_placed = true;

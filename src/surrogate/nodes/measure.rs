@@ -1,7 +1,7 @@
 //! Measures the restart profile of a JobSet: short simulations at level `pods`, in which a container exits after the
 //! start.
 
-use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, RestartDelays, StartDelays};
+use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, PlacementDelays, RestartDelays, StartDelays};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 use sim_api::spec::{
     CheckpointSchedule, FailurePolicy, FaultAction, FaultTime, RandomAction, RestartPolicy, RestartStrategy,
@@ -89,20 +89,15 @@ pub fn measure(
     Ok(profile)
 }
 
-/// Returns a text that is equal for JobSets of two scenarios if their profiles are the same. The number of nodes counts
-/// by its magnitude only, in steps of a factor of 1.5; rates, prices and spares do not count.
+/// Returns a text that is equal for JobSets of two scenarios exactly if the same simulations measure them: a sweep
+/// measures for each point what a run of it measures. Rates of faults and prices do not count.
 pub fn profile_key(scenario: &ScenarioSpec, jobset: usize) -> String {
     let mut bare = scenario_of(scenario, jobset);
-    let nodes = bare.topology.nodes();
-    let magnitude = std::iter::successors(Some(1_u64), |n| Some(n + n / 2 + 1)).take_while(|n| *n < nodes).count();
     for pool in &mut bare.topology.pools {
-        (pool.count, pool.islands) = (1, 1);
         (pool.price, pool.billing) = Default::default();
     }
-    let pools = &mut bare.topology.pools;
-    pools.dedup_by(|a, b| format!("{a:?}") == format!("{b:?}"));
     bare.topology.name.clear();
-    format!("{magnitude} {} {bare:?}", exit_code(scenario))
+    format!("{} {bare:?}", exit_code(scenario))
 }
 
 /// Exit code of the containers that fail in a measurement: rules of a container may depend on it.
@@ -263,6 +258,50 @@ impl MeasuredJob {
             first: first.since(counted),
             rest: self.last_bound?.since(first),
         })
+    }
+}
+
+impl InPlaceDelays {
+    /// Reads the delays of a measured in-place restart.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<InPlaceDelays> {
+        let exited = run.exited?;
+        Some(InPlaceDelays { noticed: run.noticed?.since(exited), ready: run.ready_again?.since(exited) })
+    }
+}
+
+impl RestartDelays {
+    /// Reads the delays of a measured restart.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<RestartDelays> {
+        let (exited, counted, ready) = (run.exited?, run.counted?, run.ready_again?);
+        let noticed = run.jobs.get(run.failed_job)?.first_ended?;
+        let siblings = run.jobs.get(run.failed_job)?.ended_before_failure?.max(noticed);
+        let failed = run.failed?;
+        let jobs: Option<Vec<JobDelays>> = run.jobs.iter().map(|job| job.delays_since(counted)).collect();
+        let jobs = jobs?;
+        let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
+        Some(RestartDelays {
+            noticed: noticed.since(exited),
+            siblings_end: siblings.since(noticed),
+            failed: failed.since(siblings),
+            counted: counted.since(failed),
+            jobs,
+            ready: ready.since(bound),
+        })
+    }
+}
+
+impl StartDelays {
+    /// Reads the delays of the start of a measured run.
+    pub fn from_measured(run: &MeasuredRestart) -> Option<StartDelays> {
+        let (submitted, ready) = (run.submitted?, run.ready?);
+        let placed = |first: Option<SimTime>, last: Option<SimTime>| {
+            let first = first?;
+            Some(PlacementDelays { first: first.since(submitted), rest: last?.since(first) })
+        };
+        let jobs: Option<Vec<PlacementDelays>> =
+            run.jobs.iter().map(|job| placed(job.first_start, job.last_start)).collect();
+        let bound = run.jobs.iter().filter_map(|job| job.last_start).max()?;
+        Some(StartDelays { placed: jobs?, ready: ready.since(bound) })
     }
 }
 

@@ -43,7 +43,7 @@ pub struct PodKind {
     pub pods_per_node: u64,
 }
 
-/// A JobSet.
+/// A JobSet and its training job.
 pub struct JobSetModel {
     pub spec: JobSet,
     pub submit_at: Duration,

@@ -1,6 +1,5 @@
 //! The outcome of one replication at level `nodes`.
 
-use super::run::Interruption;
 use sim_base::SimTime;
 use sim_engine::record::{EndReason, TimeLedger, TrainingOutcome};
 
@@ -17,12 +16,6 @@ pub struct Recovery {
     pub end: SimTime,
     /// True if all pods were ready again.
     pub is_over: bool,
-}
-
-impl Recovery {
-    pub(super) fn new(of: &Interruption, end: SimTime, is_over: bool) -> Recovery {
-        Recovery { cause: of.cause, fault_at: of.fault_at, stopped: of.stopped, end, is_over }
-    }
 }
 
 /// Restarts that were counted at one time.

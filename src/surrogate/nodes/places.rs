@@ -17,7 +17,7 @@ pub enum PodRole {
 
 /// A pod that is searched a node for.
 #[derive(Copy, Clone, Debug)]
-pub struct PlacedPod {
+pub struct SearchedPod {
     pub job: usize,
     pub is_leader: bool,
     /// Attempt of the Job and number of the search: they name the random choice.
@@ -140,7 +140,7 @@ impl<'m> NodePlaces<'m> {
     }
 
     /// Returns the node that the scheduler chooses for a pod; `None` if none fits.
-    pub fn find(&mut self, pod: PlacedPod, role: PodRole, draws: &mut DrawSequence) -> Option<NodeId> {
+    pub fn find(&mut self, pod: SearchedPod, role: PodRole, draws: &mut DrawSequence) -> Option<NodeId> {
         let template = self.model.template_of(pod.job);
         let mut candidates = std::mem::take(&mut self.candidates);
         let room = &self.room[self.model.jobs[pod.job].template];
@@ -170,7 +170,7 @@ impl<'m> NodePlaces<'m> {
 
     /// Examines candidates until enough are feasible, and selects one of the best.
     fn choose(
-        &mut self, pod: PlacedPod, is_follower: bool, candidates: &NodeSet, draws: &mut DrawSequence,
+        &mut self, pod: SearchedPod, is_follower: bool, candidates: &NodeSet, draws: &mut DrawSequence,
     ) -> Option<NodeId> {
         let count = self.model.cluster.len() as u32;
         let ties = self.model.scenario.control_plane.ties;
@@ -211,7 +211,7 @@ impl<'m> NodePlaces<'m> {
     }
 
     /// Name of the random choice of a pod: its Job, the attempt of the Job, and the number of the search.
-    fn draw_name(&self, pod: PlacedPod) -> UniformDraw {
+    fn draw_name(&self, pod: SearchedPod) -> UniformDraw {
         let entity: StreamKey = self.model.jobs[pod.job].key;
         UniformDraw { purpose: StreamPurpose::NodeChoice, entity, occurrence: pod.attempt, substream: pod.search }
     }

@@ -3,8 +3,7 @@
 //!
 //! Only delays are measured. What a fault does, how long nodes are away and how long pods wait for them is simulated.
 
-use super::measure::MeasuredRestart;
-use sim_base::{Duration, SimTime};
+use sim_base::Duration;
 
 /// Delays of a JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,51 +75,9 @@ pub struct InPlaceDelays {
     pub ready: Duration,
 }
 
-impl InPlaceDelays {
-    /// Reads the delays of a measured in-place restart.
-    pub fn from_measured(run: &MeasuredRestart) -> Option<InPlaceDelays> {
-        let exited = run.exited?;
-        Some(InPlaceDelays { noticed: run.noticed?.since(exited), ready: run.ready_again?.since(exited) })
-    }
-}
-
 impl RestartDelays {
     /// Until the last Job is gone.
     pub fn all_gone(&self) -> Duration {
         self.jobs.iter().map(|job| job.gone).max().unwrap_or(Duration::ZERO)
-    }
-
-    /// Reads the delays of a measured restart.
-    pub fn from_measured(run: &MeasuredRestart) -> Option<RestartDelays> {
-        let (exited, counted, ready) = (run.exited?, run.counted?, run.ready_again?);
-        let noticed = run.jobs.get(run.failed_job)?.first_ended?;
-        let siblings = run.jobs.get(run.failed_job)?.ended_before_failure?.max(noticed);
-        let failed = run.failed?;
-        let jobs: Option<Vec<JobDelays>> = run.jobs.iter().map(|job| job.delays_since(counted)).collect();
-        let jobs = jobs?;
-        let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
-        Some(RestartDelays {
-            noticed: noticed.since(exited),
-            siblings_end: siblings.since(noticed),
-            failed: failed.since(siblings),
-            counted: counted.since(failed),
-            jobs,
-            ready: ready.since(bound),
-        })
-    }
-}
-
-impl StartDelays {
-    /// Reads the delays of the start of a measured run.
-    pub fn from_measured(run: &MeasuredRestart) -> Option<StartDelays> {
-        let (submitted, ready) = (run.submitted?, run.ready?);
-        let placed = |first: Option<SimTime>, last: Option<SimTime>| {
-            let first = first?;
-            Some(PlacementDelays { first: first.since(submitted), rest: last?.since(first) })
-        };
-        let jobs: Option<Vec<PlacementDelays>> =
-            run.jobs.iter().map(|job| placed(job.first_start, job.last_start)).collect();
-        let bound = run.jobs.iter().filter_map(|job| job.last_start).max()?;
-        Some(StartDelays { placed: jobs?, ready: ready.since(bound) })
     }
 }

@@ -171,6 +171,13 @@ pub(super) struct Interruption {
     pub stopped: SimTime,
 }
 
+impl Interruption {
+    /// The recovery that ends with the readiness of all pods, or with the end of the JobSet or run.
+    fn recovery(&self, end: SimTime, is_over: bool) -> Recovery {
+        Recovery { cause: self.cause, fault_at: self.fault_at, stopped: self.stopped, end, is_over }
+    }
+}
+
 pub(super) struct JobSetRow<'m> {
     pub status: JobSetStatus,
     pub submitted: bool,
@@ -181,7 +188,7 @@ pub(super) struct JobSetRow<'m> {
     pub delays: usize,
     pub chosen: u32,
     pub has_started: bool,
-    /// In-place restarts.
+    /// Number of in-place restarts.
     pub attempts: u32,
     pub counted: Vec<CountedRestart>,
     pub trainer: NodesTrainer<'m>,
@@ -339,7 +346,8 @@ impl<'m, 'd> Replication<'m, 'd> {
                 return false;
             }
             let next = self.queue.peek().copied().filter(|Reverse((at, ..))| *at < until);
-            // The scheduler acts after everything that happens at an instant: a node that returns may be cordoned at once.
+            // The scheduler acts after everything that happens at an instant: a node that returns may be cordoned at
+            // once.
             let then = next.map_or(until, |Reverse((at, ..))| at);
             if then > self.now && std::mem::take(&mut self.has_free_nodes) {
                 self.place_waiting();
@@ -380,7 +388,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::HangDetected { pod, epoch, exit_code } if self.pods[pod].epoch == epoch => {
                 self.hang_detected(pod, exit_code)
             }
-            // What the event is about has changed since.
+            // The event is stale.
             _ => {}
         }
     }
@@ -455,7 +463,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.trainer.job.ledger.set_holds_all(self.now, true);
         let undone = row.trainer.begin(self.now, held, nodes.into_iter(), self.draws);
         if let Some(ended) = row.interruption.take() {
-            row.recoveries.push(Recovery::new(&ended, self.now, true));
+            row.recoveries.push(ended.recovery(self.now, true));
         }
         for (held, ns) in undone {
             self.accounts.mark_lost(self.now, jobset, held, ns);
@@ -523,7 +531,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.epoch += 1;
         row.trainer.job.ledger.record_end(self.now);
         if let Some(open) = row.interruption.take() {
-            row.recoveries.push(Recovery::new(&open, self.now, false));
+            row.recoveries.push(open.recovery(self.now, false));
         }
     }
 
@@ -548,7 +556,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             self.book(jobset, over);
             let row = &mut self.jobsets[jobset];
             if let Some(open) = row.interruption.take() {
-                row.recoveries.push(Recovery::new(&open, end, false));
+                row.recoveries.push(open.recovery(end, false));
             }
             results.push(JobSetResult {
                 terminal_state: row.ended.map_or("", |(_, state)| state),

@@ -4,6 +4,7 @@
 use crate::support;
 use sim_analysis::experiment::{NodesExperiment, ReplicationLimits};
 use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_nodes};
+use sim_base::random::MixtureDistribution;
 use sim_base::stats::{poisson_sf, proportion_interval};
 use sim_surrogate::fleet::SplitExcess;
 
@@ -66,14 +67,15 @@ fn resampling_equals_counting_for_weibull_lifetimes() {
         let n = 4_000;
         let mut player = of.player();
         let over = |i: &u64| {
-            let outcome = player.run(2, *i);
+            let numbers = MixtureDistribution::single(*i);
+            let outcome = player.run_until(2, numbers, &|_| false).expect("the run is never stopped");
             let training = of.replication(&outcome, *i).jobsets[0].training.clone();
             match excess {
-                SplitExcess::Restarts => u64::from(outcome.restarts_count_towards_max) >= limit,
+                SplitExcess::Restarts => u64::from(outcome.jobsets[0].budget_used) >= limit,
                 // The lost share of the time from submission to the end, from the effective training time ratio.
                 SplitExcess::LostTime => {
                     let training = training.expect("the JobSet trains");
-                    let wall = outcome.training.end.since(outcome.training.submitted);
+                    let wall = outcome.jobsets[0].training.end.since(outcome.jobsets[0].training.submitted);
                     let lost = wall.seconds() * (1.0 - training.ettr.unwrap_or(0.0));
                     lost * 1e9 >= limit as f64
                 }
