@@ -180,9 +180,10 @@ pub(super) fn measure(
                 FoundRestart::Same(restart) => length_from(restart.start, std::iter::once(restart)),
                 FoundRestart::Instead(others) if !others.is_empty() => {
                     let end = others.iter().map(|restart| restart.end).max();
-                    match end.is_some_and(lacks_fault) {
-                        true => MeasuredTrial::Absent,
-                        false => length_from(explained.explained().start, others.into_iter()),
+                    if end.is_some_and(lacks_fault) {
+                        MeasuredTrial::Absent
+                    } else {
+                        length_from(explained.explained().start, others.into_iter())
                     }
                 }
                 FoundRestart::Instead(_) if is_over() == Some(true) => MeasuredTrial::Removed,

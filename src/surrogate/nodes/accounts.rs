@@ -109,9 +109,8 @@ impl<'m> NodesAccounts<'m> {
         if std::mem::replace(&mut self.is_unhealthy[node.ix()], is_unhealthy) == is_unhealthy {
             return;
         }
-        let ends = |category| match is_unhealthy {
-            true => (category, LedgerCategory::Unhealthy),
-            false => (LedgerCategory::Unhealthy, category),
+        let ends = |category| {
+            if is_unhealthy { (category, LedgerCategory::Unhealthy) } else { (LedgerCategory::Unhealthy, category) }
         };
         for job in pods {
             let (held, jobset) = (self.of_pod(job, node), self.jobset(job));

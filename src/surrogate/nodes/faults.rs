@@ -299,12 +299,11 @@ impl Replication<'_, '_> {
             return;
         }
         let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-        match self.model.jobsets[jobset].profile.in_place.is_empty() {
-            true => {
-                let noticed = self.restart_delays(jobset).noticed;
-                self.fail_pod(pod, Some(exit_code), noticed);
-            }
-            false => self.restart_in_place(jobset),
+        if self.model.jobsets[jobset].profile.in_place.is_empty() {
+            let noticed = self.restart_delays(jobset).noticed;
+            self.fail_pod(pod, Some(exit_code), noticed);
+        } else {
+            self.restart_in_place(jobset)
         }
     }
 }

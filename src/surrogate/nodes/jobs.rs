@@ -136,10 +136,8 @@ impl Replication<'_, '_> {
         self.jobs[job].failed_pods += u32::from(verdict.counts && !restarts);
         let record = self.jobs[job].backoff;
         // A pod that terminates has no finish time yet.
-        self.jobs[job].backoff = match !self.pods[pod].is_deleting {
-            true => record.after_sync(None, std::iter::once(self.now)),
-            false => record,
-        };
+        self.jobs[job].backoff =
+            if !self.pods[pod].is_deleting { record.after_sync(None, std::iter::once(self.now)) } else { record };
         let pods = || self.model.jobs[job].pods.clone().map(|pod| self.pods[pod]);
         let view = JobSyncView {
             spec,
@@ -523,9 +521,10 @@ impl Replication<'_, '_> {
         let jobset = self.model.jobs[job].jobset;
         let nth = job - self.jobs_of(jobset).start;
         let profile = &self.model.jobsets[jobset].profile;
-        match self.jobsets[jobset].has_started {
-            true => self.restart_delays(jobset).jobs[nth].rest,
-            false => profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth].rest,
+        if self.jobsets[jobset].has_started {
+            self.restart_delays(jobset).jobs[nth].rest
+        } else {
+            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth].rest
         }
     }
 

@@ -71,15 +71,13 @@ pub fn measure(
     let is_in_place = bare.jobsets[0].jobset.restarts_in_place();
     let profile = JobSetProfile {
         starts: runs.iter().filter_map(StartDelays::from_measured).collect(),
-        restarts: match is_in_place {
+        restarts: if is_in_place {
             // The Jobs remain; no delay of theirs is used.
-            true => vec![RestartDelays { jobs: vec![JobDelays::default(); jobs.len()], ..RestartDelays::default() }],
-            false => runs.iter().filter_map(RestartDelays::from_measured).collect(),
+            vec![RestartDelays { jobs: vec![JobDelays::default(); jobs.len()], ..RestartDelays::default() }]
+        } else {
+            runs.iter().filter_map(RestartDelays::from_measured).collect()
         },
-        in_place: match is_in_place {
-            true => runs.iter().filter_map(InPlaceDelays::from_measured).collect(),
-            false => Vec::new(),
-        },
+        in_place: if is_in_place { runs.iter().filter_map(InPlaceDelays::from_measured).collect() } else { Vec::new() },
         endings: runs.iter().filter_map(|run| Some(run.completed?.since(run.done?))).collect(),
     };
     let has_restarts = !is_in_place || !profile.in_place.is_empty();

@@ -110,7 +110,7 @@ impl<'m> NodePlaces<'m> {
     /// The Node object is created or deleted. Pods on a Node that is gone repel no leader (EXC-7). `pods` are the Jobs
     /// of the pods on it, and whether each is a leader.
     pub fn set_object(&mut self, node: NodeId, exists: bool, pods: &[(usize, bool)]) {
-        if std::mem::replace(&mut self.is_gone[node.ix()], !exists) == !exists {
+        if std::mem::replace(&mut self.is_gone[node.ix()], !exists) != exists {
             return;
         }
         for (job, is_leader) in pods {

@@ -435,9 +435,10 @@ impl<'m, 'd> Replication<'m, 'd> {
     /// Delay from the binding of the last pod until all pods are ready.
     pub fn ready_delay(&self, jobset: usize) -> Duration {
         let profile = &self.model.jobsets[jobset].profile;
-        match self.jobsets[jobset].has_started {
-            true => self.restart_delays(jobset).ready,
-            false => profile.starts[self.jobsets[jobset].delays % profile.starts.len()].ready,
+        if self.jobsets[jobset].has_started {
+            self.restart_delays(jobset).ready
+        } else {
+            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].ready
         }
     }
 

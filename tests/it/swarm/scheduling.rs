@@ -46,7 +46,7 @@ pub fn enrich(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
 /// Lets the JobSets of some seeds compete for one rack or for the quota of one ClusterQueue, which suffices for one of
 /// them at a time. The last JobSet has the highest priority and preempts the others.
 pub fn contend(seed: u64, scenario: &mut Value, files: &mut [(String, Value)]) {
-    let d = &mut Draw::new(seed ^ 0x636f_6e74_656e_64);
+    let d = &mut Draw::new(seed ^ 0x63_6f6e_7465_6e64);
     let by_quota = d.one_in(2);
     let jobsets = || files.iter().filter(|(_, content)| content["kind"] == "JobSet").map(|(_, content)| content);
     let (count, demand) = (jobsets().count(), jobsets().map(accelerators).max().unwrap_or(0));

@@ -42,7 +42,7 @@ enum InputSource {
         sources: Vec<SourceText>,
         /// Other files in the same directories, which are not read.
         not_tried: Vec<String>,
-        topology: Option<(SourceText, TopologySpec)>,
+        topology: Option<Box<(SourceText, TopologySpec)>>,
     },
     Fleet(SourceText),
 }
@@ -176,7 +176,7 @@ impl ExperimentInput {
         let presets = presets.filter(|(name, _)| sim_inputs::is_preset_file(name));
         copy_manifests(
             sources.iter().map(file).collect(),
-            topology.as_ref().map(|(source, _)| file(source)),
+            topology.as_ref().map(|given| file(&given.0)),
             presets.cloned().collect(),
             options,
         )
@@ -197,7 +197,7 @@ impl InputSource {
                 return Err(Diagnostics(errors).into());
             }
         };
-        Ok(InputSource::Manifests { sources, not_tried, topology })
+        Ok(InputSource::Manifests { sources, not_tried, topology: topology.map(Box::new) })
     }
 
     fn load(&self, sets: &[FieldOverride]) -> Result<LoadedScenario, Diagnostics> {
@@ -215,7 +215,7 @@ impl InputSource {
                 let (sets, of_jobsets) = sim_inputs::split_sets(sets, &OF_JOBSETS);
                 let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
                 manifests.not_tried.clone_from(not_tried);
-                let topology = topology.as_ref().map(|(_, topology)| topology.clone());
+                let topology = topology.as_ref().map(|given| given.1.clone());
                 let given = topology.as_ref().map(|topology| topology.name.clone());
                 let load = |topology, sets: &[FieldOverride]| {
                     sim_inputs::scenario_from_manifests(vec![manifests.clone()], topology, sets)
