@@ -2,7 +2,7 @@
 //! faults. Each runs with all checks of `run --paranoid` and of the checker, and its quota is never exceeded. It also
 //! satisfies relations to other inputs (`relations`).
 //!
-//! `SWARM_SEEDS=5000 cargo test --release --test it swarm::combined` tries 5,000 cases. `.ci/run` tries 200.
+//! `SWARM_SEEDS=5000 cargo test --release --test it swarm::combined` tries 5,000 cases. `.ci/run` tries 120.
 
 use super::generate::{self, Case};
 use super::relations::{self, Played};
@@ -18,7 +18,7 @@ use sim_engine::SimulationInput;
 use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 120;
 const SEEDS_OF_A_QUICK_RUN: u64 = 4;
 /// Events after which a run is stopped. A container that exits at once repeats this number within its time limit.
 pub const EVENTS_MAX: u64 = 20_000;
