@@ -106,7 +106,7 @@ pub(super) fn ended_workloads(case: &PendingCase) -> Option<Remedy> {
     Some(remedy)
 }
 
-/// Returns whether the Workload has a queue. A Workload without a queue stands for a JobSet that Kueue does not manage.
+/// Returns true if the Workload has a queue. A JobSet that Kueue does not manage has a Workload without one.
 fn has_queue(case: &PendingCase) -> bool {
     case.state.workload(case.key).is_some_and(|w| !w.queue.is_empty())
 }

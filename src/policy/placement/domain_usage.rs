@@ -35,7 +35,7 @@ struct DomainPods {
 /// A pod of a JobSet as domains count it. Pods without a JobSet have no job-key, so that no term selects them (EXC-7).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct DomainPod {
-    /// Number of the name of its Job, which stands for the job-key.
+    /// Number of the name of its Job; equal names have equal job-keys.
     pub place: u32,
     /// Number of its priority.
     pub class: u32,
