@@ -11,9 +11,9 @@ use sim_api::spec::keys::{KUEUE_MAX_EXECUTION_TIME, KUEUE_QUEUE};
 use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
-    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, ObjectKind,
-    PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
-    TaintEffect, TaintSpec, TolerationSpec, UserRequest,
+    ContainerRule, DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet,
+    ObjectKind, PodReplacementPolicy, ReplicatedJob, RequestVerb, RestartStrategy, ScenarioSpec, ScriptedFault,
+    StartupPolicyOrder, TaintEffect, TaintSpec, TolerationSpec, UserRequest,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
@@ -295,26 +295,25 @@ pub fn stop_time(facts: &RunFacts) -> EditSettings {
 
 /// Halves `startAfter` of the rules that delay the start of containers.
 pub fn start_time(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::ContainerStart) {
-        return Vec::new();
-    }
-    let rules = facts.scenario.containers.iter().enumerate();
-    let late = rules.filter_map(|(i, rule)| {
-        let after = rule.start_after.filter(|after| *after > Duration::ZERO)?;
-        Some(vec![set(format!("containers.{i}.startAfter"), Duration(after.0 / 2).to_string())])
-    });
-    late.collect()
+    halved_rules(facts, TicketWait::ContainerStart, "startAfter", |rule| rule.start_after)
 }
 
 /// Halves `readyAfter` of the rules that delay the readiness of containers.
 pub fn ready_time(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::Readiness) {
+    halved_rules(facts, TicketWait::Readiness, "readyAfter", |rule| rule.ready_after)
+}
+
+/// Halves a time of each rule of `containers` that sets it, if something waits for it.
+fn halved_rules(
+    facts: &RunFacts, wait: TicketWait, field: &str, time: impl Fn(&ContainerRule) -> Option<Duration>,
+) -> EditSettings {
+    if !facts.waits_for(wait) {
         return Vec::new();
     }
     let rules = facts.scenario.containers.iter().enumerate();
     let late = rules.filter_map(|(i, rule)| {
-        let after = rule.ready_after.filter(|after| *after > Duration::ZERO)?;
-        Some(vec![set(format!("containers.{i}.readyAfter"), Duration(after.0 / 2).to_string())])
+        let after = time(rule).filter(|after| *after > Duration::ZERO)?;
+        Some(vec![set(format!("containers.{i}.{field}"), Duration(after.0 / 2).to_string())])
     });
     late.collect()
 }
