@@ -31,7 +31,8 @@ use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
 use sim_api::spec::{
-    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, RunningPods, TopologySpec,
+    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, RunningPods, TaintSpec,
+    TopologySpec,
 };
 use std::collections::BTreeMap;
 use taint::taint;
@@ -367,11 +368,29 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
             text(what, value.as_str().unwrap_or(""), value.at, names::label_value);
         }
     }
+    check_taints(&pool.taints, read::list(node, "taints"), node.at, report);
+    for (named, listed) in pool.nodes.iter().zip(read::list(node, "nodes")) {
+        check_taints(&named.taints, read::list(listed, "taints"), listed.at, report);
+    }
     check_occupied(pool, node, report);
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is missing from allocatable", pool.accelerator);
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
         report.error(at("accelerator"), message).legal(known.join(", "));
+    }
+}
+
+/// Reports taints of a node with the key and effect of another one (`ValidateNode`).
+fn check_taints(taints: &[TaintSpec], written: &[YamlNode], at: SourcePosition, report: &mut DiagnosticReport) {
+    for (i, taint) in taints.iter().enumerate() {
+        let is_same = |other: &TaintSpec| (&other.key, other.effect) == (&taint.key, taint.effect);
+        if taints[..i].iter().any(is_same) {
+            // The taints of a listed node follow those of its pool.
+            let own = (i + written.len()).checked_sub(taints.len()).and_then(|own| written.get(own));
+            let message = format!("a second taint has key {:?} and this effect", taint.key);
+            let error = report.error(own.map_or(at, |own| own.at), message);
+            error.legal("taints must be unique by key and effect pair".to_owned());
+        }
     }
 }
 

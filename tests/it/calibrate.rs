@@ -223,7 +223,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
 fn intervals_hold_what_was_planted_over_many_seeds() {
     let (qps, burst, median, sigma) = (30.0, 40.0, 4.0, 0.35);
     let mut missed = std::collections::BTreeMap::new();
-    for seed in 1..=cases(4, 12) {
+    for seed in 1..=cases(4, 8) {
         let recording = planted_recording("30", "40", ("4", "0.35"), seed);
         let result = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
         let start = parameter(&result, "timing.containerStart").expect("pods have started");

@@ -1347,6 +1347,57 @@ fn pods_of_the_inputs_share_a_node_have_priorities_and_hold_nothing_when_they_ha
 
 /// The terms of a leader select all pods with a job-key, also those that belong to no JobSet of the inputs.
 #[test]
+fn eviction_by_the_kubelet_for_critical_pods_is_not_modelled() {
+    let pod = |more: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{{more}nodeName: n-0-0, containers: [{{name: c, \
+             image: x}}]}}\n"
+        )
+    };
+    let a = cpu_jobset("a", [1, 1], "", [""; 3]);
+    for (more, is_noted) in [("priorityClassName: system-node-critical, ", true), ("", false)] {
+        let pod = pod(more);
+        let scenario = cpu_scenario(2, "", "objects: [{manifest: p.yaml}]\nstop: {at: 10m}");
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("b.yaml", &*a), ("p.yaml", &*pod)];
+        let dir = scratch("critical");
+        files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+        for command in [
+            "run s.yaml",
+            "run s.yaml --format json",
+            "run s.yaml --format csv",
+            "run s.yaml --format md",
+            "run s.yaml --seeds 2",
+            "run s.yaml --seeds 2 --format csv",
+            "why s.yaml --pod a-w-0-0",
+            "compare s.yaml --strategies all --seeds 2",
+            "plan budget s.yaml --seeds 2",
+            "sensitivity s.yaml --seeds 2",
+            "sweep s.yaml --grid spec.failurePolicy.maxRestarts=1,2 --seeds 2",
+            "plot map s.yaml --out m.svg",
+        ] {
+            let output = program(&command.split(' ').collect::<Vec<_>>()).current_dir(&dir).output().unwrap();
+            let text = [&*output.stdout, &*output.stderr].concat();
+            let text = String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+            let note = "ot modelled: eviction of pods by the kubelet for critical pods with nodeName";
+            let in_json = "\"notModelled\": [ \"eviction of pods by the kubelet for critical pods with nodeName";
+            assert_eq!(text.contains(note) || text.contains(in_json), is_noted, "{command}: {text}");
+        }
+        fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+#[test]
+fn a_table_of_spares_has_no_costs_without_prices() {
+    let a = cpu_jobset("a", [1, 2], "", [""; 3]);
+    let command = "plan spares s.yaml --target timeToComplete_s.p50<=30m --path topology.pools[0].nodesPerIsland --min \
+                   2 --max 4 --seeds 8 --verbose";
+    let scenario = cpu_scenario(3, "", "containers: [{runFor: 20m}]\nstop: {at: 1h}");
+    let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("b.yaml", &*a)];
+    let text = in_directory("costs", &files, &command.split(' ').collect::<Vec<_>>(), 0);
+    assert!(text.contains("change of the mean runs target") && !text.contains("per run"), "{text}");
+}
+
+#[test]
 fn pods_of_other_jobsets_keep_exclusive_leaders_out_of_their_domains() {
     let labels = |key: &str| format!("jobset.sigs.k8s.io/{key}: abc, jobset.sigs.k8s.io/priority: '0'");
     let exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology: rack";
@@ -1576,9 +1627,13 @@ fn spares_for_a_restart_that_ended_are_as_few_as_suffice() {
     let text = in_directory("few", &files, &["why", "s.yaml"], 0);
     assert!(text.contains("'topology.pools[0].nodesPerIsland=7'"), "{text}");
     assert!(!text.contains("topology.pools[0].count"), "{text}");
-    let run = |nodes: &str| in_directory("few", &files, &["run", "s.yaml", "--quiet", "--set", nodes], 0);
+    let run = |set: &str| in_directory("few", &files, &["run", "s.yaml", "--quiet", "--set", set], 0);
     assert!(run("topology.pools[0].nodesPerIsland=7").contains("no restart"));
     assert!(run("topology.pools[0].nodesPerIsland=6").contains("1 restart ("));
+    // With the class of the preempting pods, the pods are not preempted.
+    let class = "jobSet.a.spec.replicatedJobs[0].template.spec.template.spec.priorityClassName=hi";
+    assert!(text.contains(&format!("1206 s none PriorityClass of the pods --set '{class}'")), "{text}");
+    assert!(run(class).contains("no restart"));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn unfinished(out: &Path) -> PathBuf {
 fn a_sweep_killed_at_any_instant_continues_to_the_same_bytes() {
     let kills: u32 = match std::env::vars().find(|(name, _)| name == "SWEEP_KILLS") {
         Some((_, n)) => n.parse().unwrap(),
-        None => cases(6, 20) as u32,
+        None => cases(6, 12) as u32,
     };
     let dir = scratch("sweep-kill");
     let arguments = [FLEET, "--seeds", "8"];

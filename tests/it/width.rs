@@ -166,7 +166,7 @@ fn without_verbose_every_command_prints_a_limited_number_of_lines() {
     let runs = names.map(|name| (45, format!("run scenarios/{name}.yaml --quiet")));
     let others = SUMMARIES.iter().flat_map(|(most, commands)| commands.iter().map(|c| (*most, (*c).to_owned())));
     let mut long = Vec::new();
-    for (most, command) in runs.chain(others).step_by(cases(8, 1) as usize) {
+    for (most, command) in runs.chain(others).step_by(cases(8, 2) as usize) {
         let text = printed(&command, false);
         assert!(text.lines().count() > 2, "{command}: {text}");
         long_lines(&command, &text, &mut long);

@@ -475,6 +475,25 @@ pub fn not_exclusive(facts: &RunFacts) -> EditSettings {
     }
 }
 
+/// Gives the pods a higher PriorityClass of the inputs, the lowest first, if they wait for nodes: they then preempt
+/// pods of other JobSets, or are not preempted themselves.
+pub fn priority_class(facts: &RunFacts) -> EditSettings {
+    let has_others = facts.scenario.jobsets.len() > 1;
+    let objects = facts.scenario.objects.iter().filter(|_| has_others && facts.waits_for_nodes());
+    let classes = objects.filter(|object| object["kind"] == "PriorityClass");
+    let named = classes.filter_map(|class| Some((class["value"].as_i64()?, class["metadata"]["name"].as_str()?)));
+    let mut named: Vec<(i64, &str)> = named.collect();
+    named.sort_unstable();
+    let raised = |(value, name): (i64, &str)| {
+        let is_lower = |rj: &ReplicatedJob| i64::from(rj.template.template.spec.priority) < value;
+        each_job(facts, "template.spec.priorityClassName", |rj| is_lower(rj).then(|| name.to_owned()))
+    };
+    non_empty(named.into_iter().map(raised)).into_iter().take(PRIORITY_CLASSES_MAX).collect()
+}
+
+/// Number of PriorityClasses that are tried; each is a run.
+const PRIORITY_CLASSES_MAX: usize = 3;
+
 /// Raises maxRestarts by 1; [`larger`] gives larger values.
 pub fn max_restarts(facts: &RunFacts) -> EditSettings {
     let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());

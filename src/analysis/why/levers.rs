@@ -110,6 +110,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: SPARES, settings: edits_cluster::spares },
     TuningLever { name: SPARE_IN_DOMAIN, settings: |f| edits_cluster::spares_in_domains(f, false) },
     TuningLever { name: CORDON, settings: edits_cluster::cordoned_domains },
+    TuningLever { name: "PriorityClass of the pods", settings: edits::priority_class },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },

@@ -12,7 +12,7 @@ use sim_api::spec::{
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(scenario));
-    let of_cluster = of_cluster.chain(running_pods(scenario));
+    let of_cluster = of_cluster.chain(running_pods(scenario)).chain(critical_pods(scenario));
     let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.suspends(&submitted.jobset));
@@ -89,6 +89,25 @@ fn running_pods(scenario: &ScenarioSpec) -> Vec<String> {
     ];
     let notes = notes.into_iter().filter(|(pods, is_relevant, ..)| *pods > 0 && *is_relevant);
     notes.map(|(pods, _, what, effect)| format!("{what} running pods in the list of nodes, {pods}: {effect}")).collect()
+}
+
+/// For a critical pod that does not fit on the node of its `nodeName`, the kubelet evicts pods of lower priority.
+fn critical_pods(scenario: &ScenarioSpec) -> Option<String> {
+    const LOWEST_CRITICAL: i32 = 2_000_000_000;
+    const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+    let jobs = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
+    let mut specs = jobs.map(|rj| &rj.template.template.spec);
+    let mut pods = scenario.objects.iter().filter(|object| object["kind"] == "Pod").map(|pod| &pod["spec"]);
+    let is_critical = |pod: &Value| {
+        let class = pod["priorityClassName"].as_str().unwrap_or("");
+        pod["nodeName"].is_string()
+            && (CRITICAL.contains(&class) || pod["priority"].as_i64() >= Some(i64::from(LOWEST_CRITICAL)))
+    };
+    let has_any = specs.any(|pod| pod.node_name.is_some() && pod.priority >= LOWEST_CRITICAL) || pods.any(is_critical);
+    has_any.then(|| {
+        "eviction of pods by the kubelet for critical pods with nodeName: such a pod is refused if it does not fit"
+            .to_owned()
+    })
 }
 
 /// Resumes the first `count` JobSets if they wait in a queue, as if Kueue, whose objects are missing, admitted them at

@@ -1,7 +1,7 @@
 //! `why`: the critical path of a restart, a startup or a pod, and what-if runs.
 
 use crate::cli::args::{DisplayStyle, InputArgs, OutputFormat, Verbosity};
-use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
+use crate::cli::inputs::{ExperimentInput, note_not_modelled, quoted, stored_run};
 use crate::{cli::failure::CommandFailure, cli::output};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyRequest};
@@ -52,7 +52,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     };
     let given = ExperimentInput::read(&input)?;
     // Loaded here so that input errors determine the exit code.
-    given.pods(&[], "why")?;
+    note_not_modelled(&given.pods(&[], "why")?.not_modelled());
     let load = |more: &[OverrideSetter]| given.pods(more, "why").map_err(|why| why.message().to_owned());
     let answer = why::explain(&load, &request);
     let answer = answer.map_err(|e| CommandFailure::Invalid(e.to_string()))?;

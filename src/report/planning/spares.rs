@@ -202,6 +202,9 @@ pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
     }
 }
 
+/// Position of the costs in the table, behind the means.
+const COST_COLUMN: usize = 5;
+
 impl PlanText for SparesReport {
     fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("smallest {} for {}", self.path, self.target);
@@ -213,14 +216,19 @@ impl PlanText for SparesReport {
             statistic => statistic.to_owned(),
         };
         let cost = format!("{} per run", self.currency);
-        let head = [last, &stat, "95 % interval", "mean", "change of the mean", &cost, "runs", "target"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        // Without prices, every run costs nothing.
+        let has_costs = self.candidates.iter().any(|c| c.cost > 0.0);
+        let mut head = vec![last, &stat, "95 % interval", "mean", "change of the mean", "runs", "target"];
+        if has_costs {
+            head.insert(COST_COLUMN, &cost);
+        }
+        let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<String>>()];
         let label = self.label();
         for c in &self.candidates {
             let number = |v: Option<f64>| v.map_or("-".to_owned(), |v| label.plain(v));
             let bound = |v: Option<f64>| v.map_or("?".to_owned(), |v| label.plain(v));
             let change = c.change.map_or("-".to_owned(), |p| label.plain_change(p.mean, p.ci95));
-            rows.push(vec![
+            let mut row = vec![
                 c.value.to_string(),
                 number(c.statistic),
                 match c.ci95 {
@@ -229,11 +237,15 @@ impl PlanText for SparesReport {
                 },
                 number(c.metric.map(|m| m.mean)),
                 change,
-                // A candidate without completed replications has no cost.
-                (c.excluded < c.replications).then_some(c.cost).map_or("-".to_owned(), short_value),
                 c.replications.to_string(),
                 judgement_word(c.judgement).to_owned(),
-            ]);
+            ];
+            if has_costs {
+                // A candidate without completed replications has no cost.
+                let cost = (c.excluded < c.replications).then_some(c.cost);
+                row.insert(COST_COLUMN, cost.map_or("-".to_owned(), short_value));
+            }
+            rows.push(row);
         }
         page.table(&rows, |i| Some(self.candidates[i].value) == self.chosen()).finish(&self.notes())
     }

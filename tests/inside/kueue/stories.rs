@@ -433,7 +433,7 @@ fn queues_that_never_rest_are_reported() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(100, 800) as u32, failure_persistence: None, ..ProptestConfig::default()
+        cases: cases(100, 300) as u32, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

@@ -191,7 +191,7 @@ fn reported(report: &LintReport, names: &[&str]) -> BTreeSet<String> {
 #[test]
 fn a_jobset_is_reported_exactly_if_its_run_leaves_pods_pending() {
     let (mut alone_count, mut together_count, mut placed_count) = (0, 0, 0);
-    let seeds = support::cases(20, 80);
+    let seeds = support::cases(20, 40);
     for seed in 0..seeds {
         let mut choices = Choices(seed);
         let pools = pools(&mut choices);

@@ -2,7 +2,7 @@
 //! faults. Each runs with all checks of `run --paranoid` and of the checker, and its quota is never exceeded. It also
 //! satisfies relations to other inputs (`relations`).
 //!
-//! `SWARM_SEEDS=5000 cargo test --release --test it swarm::combined` tries 5,000 cases. `.ci/run` tries 120.
+//! `SWARM_SEEDS=5000 cargo test --release --test it swarm::combined` tries 5,000 cases. `.ci/run` tries 200.
 
 use super::generate::{self, Case};
 use super::relations::{self, Played};
@@ -18,7 +18,7 @@ use sim_engine::SimulationInput;
 use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const SEEDS: u64 = 120;
+const SEEDS: u64 = 200;
 const SEEDS_OF_A_QUICK_RUN: u64 = 4;
 /// Events after which a run is stopped. A container that exits at once repeats this number within its time limit.
 pub const EVENTS_MAX: u64 = 20_000;
@@ -51,7 +51,7 @@ fn combined_cases_keep_all_invariants_and_relations() {
 #[test]
 fn cases_that_once_failed_pass() {
     let seeds = [585, 893, 990, 1602, 1659, 1827, 1843, 2128, 2734, 4019, 4165, 4194];
-    for seed in seeds.into_iter().step_by(support::cases(6, 1) as usize) {
+    for seed in seeds.into_iter().step_by(support::cases(6, 2) as usize) {
         run_seed(seed, false).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
 }

@@ -331,7 +331,8 @@ impl LoadedInput {
         }
     }
 
-    /// Prints the composition of a generated cluster, and the objects of the manifests that are not simulated.
+    /// Prints the composition of a generated cluster, the objects of the manifests that are not simulated, and what the
+    /// model ignores.
     pub fn print_notices(&self, quiet: bool) {
         let LoadedInput::Pods(loaded) = self else { return };
         if quiet {
@@ -343,5 +344,13 @@ impl LoadedInput {
         if !loaded.skipped.is_empty() {
             output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
         }
+        note_not_modelled(&loaded.not_modelled());
+    }
+}
+
+/// Prints what the model ignores of the inputs, for commands and formats whose output does not contain it.
+pub fn note_not_modelled(all: &[String]) {
+    if !all.is_empty() {
+        output::note(&format!("not modelled: {}", all.join(", ")));
     }
 }

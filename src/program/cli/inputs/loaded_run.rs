@@ -30,7 +30,8 @@ pub struct LoadedRun {
     loaded: LoadedScenario,
     /// Names and contents of all input files.
     pub files: Vec<FieldOverride>,
-    not_modelled: Vec<String>,
+    /// What the model ignores of the inputs.
+    pub not_modelled: Vec<String>,
     replication: SimulatedReplication,
     pub witness: RestartBlocker,
     pub pods: NodeOccupancy,

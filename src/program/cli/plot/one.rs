@@ -1,7 +1,7 @@
 //! `plot` of single runs: one restart step by step, restarts side by side, pods and queues over time, the node map.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{LoadedRun, model_defaults};
+use crate::cli::inputs::{LoadedRun, model_defaults, note_not_modelled};
 use crate::cli::plot::args::{ChartKind, PlotArgs};
 use crate::{cli::args::InputArgs, cli::plot::labels};
 use sim_analysis::format;
@@ -14,7 +14,11 @@ use sim_report::timeline;
 use std::path::Path;
 
 pub fn load_run(args: &PlotArgs, path: &Path) -> Result<LoadedRun, CommandFailure> {
-    LoadedRun::simulate_window(&of_path(args, path), "plot", args.window)
+    let run = LoadedRun::simulate_window(&of_path(args, path), "plot", args.window)?;
+    if !args.quiet {
+        note_not_modelled(&run.not_modelled);
+    }
+    Ok(run)
 }
 
 pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {

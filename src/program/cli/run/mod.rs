@@ -10,7 +10,7 @@ pub mod simulate;
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{ExperimentInput, LoadedInput, fail_if};
+use crate::cli::inputs::{ExperimentInput, LoadedInput, fail_if, note_not_modelled};
 use crate::cli::run::args::{RunArgs, TraceFormat};
 use crate::cli::run::simulate::{FinishedRun, RunInput};
 use crate::cli::{interrupt, output};
@@ -134,6 +134,9 @@ fn notices(loaded: &RunInput, args: &RunArgs) {
         if let Some(composition) = loaded.scenario.topology.composition() {
             output::note(&format!("note: cluster generated for the JobSets: {composition}"));
         }
+    }
+    if is_table(args.format) {
+        note_not_modelled(&loaded.not_modelled);
     }
     if !loaded.skipped.is_empty() {
         output::note(&format!("not simulated: {}", loaded.skipped.join(", ")));

@@ -149,7 +149,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(300, 1_000) as u32, failure_persistence: None, ..ProptestConfig::default()
+        cases: cases(200, 600) as u32, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]
