@@ -10,6 +10,7 @@ use script::{ByHand, Labels};
 use sim_api::spec::{KubeletTiming, RestartStrategy, ScenarioSpec};
 use sim_base::*;
 use sim_engine::record::*;
+use sim_scheduler::{Plugin, SchedulerConfiguration};
 use std::collections::BTreeMap;
 
 /// Expected properties of a Job, one entry per Job name. They are unknown for Jobs that no JobSet created.
@@ -123,7 +124,12 @@ impl Checker {
         j.parallelism = (!self.by_hand.job_specs).then_some(size);
         j.has_barrier = in_place && real && barrier;
         let priority = self.class_value(jobset, &rj.name).unwrap_or(rj.template.template.spec.priority);
-        let key = key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
+        // Without this filter, a profile of kube-scheduler ignores the terms that the webhook sets.
+        let configuration = SchedulerConfiguration::read(&self.scenario.scheduler);
+        let scheduler = rj.template.template.spec.scheduler_name.as_deref().unwrap_or("");
+        let profile = configuration.profile(scheduler);
+        let is_filtered = profile.is_none_or(|profile| profile.is_enabled(Plugin::InterPodAffinity));
+        let key = key.filter(|_| is_filtered && by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
         j.exclusive = key.map(|key| (key.to_owned(), priority));
         j
     }

@@ -238,7 +238,7 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
 
 #[test]
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
-    let replications = support::cases(4, 14);
+    let replications = support::cases(4, 24);
     for take_over in ["5m", "20m"].into_iter().take(support::cases(1, 2) as usize) {
         let all = checked(&slices_with_spares(take_over, 1), 7, replications);
         let equal = all.iter().filter(|one| one.is_equal()).count() as u64;

@@ -59,12 +59,20 @@ impl DomainUsage {
 
     /// A pod came to the node or left it. `domains` has the domains of each topology key.
     pub fn update(&mut self, domains: &[TopologyDomains], pod: &DomainPod, node: NodeId, is_added: bool) {
+        self.update_many(domains, pod, (node, 1), is_added);
+    }
+
+    /// As [`DomainUsage::update`] for this number of pods on nodes that are in the domains of this one.
+    pub fn update_many(&mut self, domains: &[TopologyDomains], pod: &DomainPod, pods: (NodeId, u32), is_added: bool) {
         for (key, domains) in domains.iter().enumerate().take(self.keys.len()) {
-            self.count(key, domains, node, pod, is_added);
+            self.count(key, domains, pods, pod, is_added);
         }
     }
 
-    fn count(&mut self, key: usize, domains: &TopologyDomains, node: NodeId, pod: &DomainPod, is_added: bool) {
+    fn count(
+        &mut self, key: usize, domains: &TopologyDomains, (node, number): (NodeId, u32), pod: &DomainPod,
+        is_added: bool,
+    ) {
         let domain = domains.of[node.ix()];
         if !domain.is_some() {
             return;
@@ -74,8 +82,8 @@ impl DomainUsage {
         let (usage, class) = (&mut self.keys[key], pod.class as usize);
         let there = usage.domain_mut(domains, domain, class);
         let pods = &mut there.pods[class];
-        *pods = if is_added { *pods + 1 } else { *pods - 1 };
-        let is_first_or_last = *pods == u32::from(is_added);
+        *pods = if is_added { *pods + number } else { *pods - number };
+        let is_first_or_last = *pods == if is_added { number } else { 0 };
         if is_leader {
             let leader = (pod.place, pod.class);
             match there.leaders.iter().position(|known| *known == leader) {
@@ -93,18 +101,18 @@ impl DomainUsage {
             set_bits(&mut usage.with_leader[class], nodes, has_leader);
         }
         if is_exclusive {
-            self.count_own(pod.place as usize, domain, is_added);
+            self.count_own(pod.place as usize, (domain, number), is_added);
         }
     }
 
-    fn count_own(&mut self, place: usize, domain: DomainId, is_added: bool) {
+    fn count_own(&mut self, place: usize, (domain, number): (DomainId, u32), is_added: bool) {
         if self.pods_by_domain.len() <= place {
             self.pods_by_domain.resize_with(place + 1, Vec::new);
         }
         let own = &mut self.pods_by_domain[place];
         match own.iter_mut().find(|(d, _)| *d == domain) {
-            Some((_, n)) => *n = if is_added { *n + 1 } else { *n - 1 },
-            None => own.push((domain, 1)),
+            Some((_, n)) => *n = if is_added { *n + number } else { *n - number },
+            None => own.push((domain, number)),
         }
         own.retain(|(_, n)| *n > 0);
     }

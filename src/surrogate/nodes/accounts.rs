@@ -3,6 +3,7 @@
 
 use super::model::NodesModel;
 use sim_base::{JobSetId, NodeId, SimTime};
+use sim_policy::placement::NodeSet;
 use sim_reliability::ledger::{Ledger, LedgerCategory, TimeLedger};
 use sim_reliability::training::BookedSegment;
 
@@ -41,7 +42,7 @@ pub struct NodesAccounts<'m> {
     model: &'m NodesModel,
     ledger: Ledger,
     jobs: Vec<JobTime>,
-    /// Accelerators of each node that pods hold.
+    /// Accelerators of each node that pods hold, without those of crowds.
     held: Vec<u64>,
     is_unhealthy: Vec<bool>,
 }
@@ -68,6 +69,32 @@ impl<'m> NodesAccounts<'m> {
     fn of_pod(&self, job: usize, node: NodeId) -> HeldAccelerators {
         let number = u64::from(self.model.template_of(job).accelerators);
         HeldAccelerators { number, rate: number * self.model.cluster.price_micros_per_hour[node.ix()] }
+    }
+
+    /// A crowd comes to its nodes, which are healthy, or leaves them.
+    pub fn move_crowd(&mut self, now: SimTime, job: usize, nodes: &NodeSet, is_added: bool) {
+        let mut held = HeldAccelerators::default();
+        match self.model.price {
+            Some(price) => {
+                held.number = u64::from(self.model.template_of(job).accelerators) * u64::from(nodes.len());
+                held.rate = held.number * price;
+            }
+            None => nodes.iter().for_each(|node| held.add(self.of_pod(job, node))),
+        }
+        let jobset = self.jobset(job);
+        let row = &mut self.jobs[job];
+        if is_added {
+            row.held.add(held);
+            self.ledger.transfer(now, jobset, held.pair(), LedgerCategory::Idle, row.category);
+        } else {
+            row.held.subtract(held);
+            self.ledger.transfer(now, jobset, held.pair(), row.category, LedgerCategory::Idle);
+        }
+    }
+
+    /// A pod of a crowd is a single one from now on.
+    pub fn leave_crowd(&mut self, job: usize, node: NodeId) {
+        self.held[node.ix()] += self.of_pod(job, node).number;
     }
 
     /// A pod is bound to a node.
@@ -102,6 +129,11 @@ impl<'m> NodesAccounts<'m> {
         let row = &mut self.jobs[job];
         let before = std::mem::replace(&mut row.category, category);
         self.ledger.transfer(now, jobset, row.held.pair(), before, category);
+    }
+
+    /// Whether a node counts as unhealthy.
+    pub fn is_unhealthy(&self, node: NodeId) -> bool {
+        self.is_unhealthy[node.ix()]
     }
 
     /// A node becomes unhealthy or healthy. `pods` are the Jobs of the pods on it.

@@ -30,12 +30,12 @@ impl Replication<'_, '_> {
             FaultOperation::Uncordon => self.set_cordoned(node, false, fault.cause),
             FaultOperation::Drain => {
                 self.set_cordoned(node, true, fault.cause);
-                for pod in self.on_node[node.ix()].clone() {
+                for pod in self.pods_on(node) {
                     self.disrupt(pod);
                 }
             }
             FaultOperation::Silent(SilentFaults::Hang { detected_after, exit_code }) => {
-                for pod in self.on_node[node.ix()].clone() {
+                for pod in self.pods_on(node) {
                     self.hang(pod, (detected_after, exit_code));
                 }
             }
@@ -55,13 +55,13 @@ impl Replication<'_, '_> {
 
     /// Returns whether the containers of a pod run.
     fn runs(&self, pod: usize) -> bool {
-        let row = &self.pods[pod];
-        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-        row.exists
-            && row.node.is_some()
-            && !row.is_lost
-            && !row.is_deleting
-            && row.bound_at + self.ready_delay(jobset) <= self.now
+        let (row, job) = (&self.pods[pod], self.model.job_of_pod[pod] as usize);
+        let bound_at = if row.is_apart {
+            Some(row.bound_at).filter(|_| row.exists && row.node.is_some() && !row.is_lost && !row.is_deleting)
+        } else {
+            Some(self.jobs[job].crowd.bound_at).filter(|_| !self.jobs[job].crowd.nodes.is_empty())
+        };
+        bound_at.is_some_and(|at| at + self.ready_delay(self.model.jobs[job].jobset) <= self.now)
     }
 
     /// The kubelet loses contact; in a crash, the containers stop too. The control plane does not know yet.
@@ -70,7 +70,7 @@ impl Replication<'_, '_> {
         if !row.is_up || (!row.is_connected && !is_crash) {
             return;
         }
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             let job = self.model.job_of_pod[pod] as usize;
             if is_crash {
                 self.interrupt(self.model.jobs[job].jobset);
@@ -83,13 +83,14 @@ impl Replication<'_, '_> {
             self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
         }
         let row = &mut self.health.rows[node.ix()];
-        let was_connected = std::mem::replace(&mut row.is_connected, false);
+        let was_connected = row.is_connected;
         row.is_up = !is_crash;
         let exists = row.exists;
         if was_connected {
             row.epoch += 1;
         }
         let epoch = row.epoch;
+        self.health.set_connected(node, false);
         self.update_health(node);
         if exists && was_connected {
             let at = self.health.unknown_at(self.now, node, self.draws);
@@ -100,6 +101,9 @@ impl Replication<'_, '_> {
     /// Updates whether the accelerators of a node count as unhealthy, and whether the scheduler may use it.
     fn update_health(&mut self, node: NodeId) {
         let row = self.health.rows[node.ix()];
+        if self.accounts.is_unhealthy(node) != row.is_unhealthy() {
+            self.pods_on(node);
+        }
         let jobs = self.on_node[node.ix()].iter().map(|pod| self.model.job_of_pod[*pod] as usize);
         let jobs = jobs.chain(self.replaced_on[node.ix()].iter().map(|(job, _)| *job));
         self.accounts.set_unhealthy(self.now, node, row.is_unhealthy(), jobs);
@@ -111,7 +115,7 @@ impl Replication<'_, '_> {
 
     pub fn node_unknown(&mut self, node: NodeId) {
         let at = self.health.becomes_unknown(self.now, node);
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
         }
         self.update_health(node);
@@ -132,7 +136,7 @@ impl Replication<'_, '_> {
         if !self.health.may_taint(self.now, node) {
             return;
         }
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             let job = self.model.job_of_pod[pod] as usize;
             let Some(after) = self.model.template_of(job).toleration else { continue };
             let at = self.now + after;
@@ -152,8 +156,8 @@ impl Replication<'_, '_> {
     /// The monitor observes a node that returned.
     pub fn taints_removed(&mut self, node: NodeId) {
         self.health.rows[node.ix()].evicts = false;
-        for pod in &self.on_node[node.ix()] {
-            self.pods[*pod].evicted_at = SimTime::NEVER;
+        for pod in self.pods_on(node) {
+            self.pods[pod].evicted_at = SimTime::NEVER;
         }
         self.update_health(node);
     }
@@ -165,12 +169,12 @@ impl Replication<'_, '_> {
             return;
         }
         let ran_on = std::mem::replace(&mut row.is_up, true);
-        row.is_connected = true;
         row.epoch += 1;
         let (epoch, evicts) = (row.epoch, row.evicts);
+        self.health.set_connected(node, true);
         self.health.is_known(node);
         self.recheck_stopped();
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             match (self.pods[pod].is_deleting, ran_on) {
                 (true, _) => self.end_disrupted(pod),
                 (false, false) => self.fail_pod(pod, Some(exit_code), Duration::ZERO),
@@ -210,10 +214,11 @@ impl Replication<'_, '_> {
         let row = &mut self.health.rows[node.ix()];
         (row.evicts, row.is_cordoned) = (false, false);
         // It knows no containers of an earlier machine.
-        (row.is_up, row.is_connected) = (false, false);
+        row.is_up = false;
         if !existed {
             row.epoch += 1;
         }
+        self.health.set_connected(node, false);
         self.return_machine(node, MISSING_EXIT_CODE);
     }
 
@@ -222,7 +227,7 @@ impl Replication<'_, '_> {
         if !self.health.rows[node.ix()].exists {
             return;
         }
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
         }
         self.health.is_known(node);
@@ -249,7 +254,7 @@ impl Replication<'_, '_> {
 
     /// Pod garbage collection removes the pods of a Node that is still missing.
     pub fn remove_orphans(&mut self, node: NodeId) {
-        for pod in self.on_node[node.ix()].clone() {
+        for pod in self.pods_on(node) {
             self.end_disrupted(pod);
         }
         self.end_replaced(node);
@@ -259,7 +264,7 @@ impl Replication<'_, '_> {
         self.health.rows[node.ix()].is_cordoned = is_cordoned;
         self.update_health(node);
         if is_cordoned && cause != SPARE {
-            for pod in self.on_node[node.ix()].clone() {
+            for pod in self.pods_on(node) {
                 let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
                 if self.jobsets[jobset].trainer.is_running() {
                     self.jobsets[jobset].trainer.notice(self.now);
@@ -273,6 +278,7 @@ impl Replication<'_, '_> {
         if !self.runs(pod) || self.pods[pod].hang.is_some() {
             return;
         }
+        self.set_apart(pod);
         self.pods[pod].hang = Some(self.cause);
         let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
         if self.jobsets[jobset].trainer.is_running() {
@@ -300,6 +306,7 @@ impl Replication<'_, '_> {
         }
         let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
         if self.model.jobsets[jobset].profile.in_place.is_empty() {
+            self.set_apart(pod);
             let noticed = self.restart_delays(jobset).noticed;
             self.fail_pod(pod, Some(exit_code), noticed);
         } else {

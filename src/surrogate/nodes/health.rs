@@ -47,6 +47,8 @@ struct ZoneRow {
 pub struct NodeHealth<'m> {
     model: &'m NodesModel,
     pub rows: Vec<NodeRow>,
+    /// Nodes whose kubelets do not reach the control plane.
+    pub silent: Vec<NodeId>,
     zones: Vec<ZoneRow>,
     /// Nodes whose taint waits because most nodes of their zone are silent.
     stopped: Vec<NodeId>,
@@ -68,6 +70,7 @@ impl<'m> NodeHealth<'m> {
         NodeHealth {
             rows: vec![row; model.cluster.len()],
             zones: vec![ZoneRow::default(); model.cluster.zone_sizes.len()],
+            silent: Vec::new(),
             stopped: Vec::new(),
             monitor_phase: phase(draws, StreamPurpose::MonitorPhase, StreamKey::default(), MONITOR_PERIOD),
             gc_phase: phase(draws, StreamPurpose::PodGcPhase, StreamKey::default(), POD_GC_PERIOD),
@@ -126,6 +129,15 @@ impl<'m> NodeHealth<'m> {
     /// The next run of the monitor.
     pub fn next_monitor(&self, now: SimTime) -> SimTime {
         (now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD)
+    }
+
+    /// The kubelet reaches the control plane, or does not.
+    pub fn set_connected(&mut self, node: NodeId, is_connected: bool) {
+        self.rows[node.ix()].is_connected = is_connected;
+        self.silent.retain(|other| *other != node);
+        if !is_connected {
+            self.silent.push(node);
+        }
     }
 
     /// The node is no longer silent, or its object is gone.

@@ -1,14 +1,14 @@
 //! Jobs and JobSets: failures of pods, restarts, and the creation and placement of pods. The decisions are those of
 //! `sim_policy`; measured delays determine when they take effect.
 
+use super::crowd::Crowd;
 use super::outcome::CountedRestart;
 use super::places::{PodRole, SearchedPod};
-use super::run::{JobRow, NodesEvent, Replication};
+use super::run::{JobRow, NodesEvent, PodRow, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, RestartStrategy};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::record::LedgerCategory;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
-use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict, fail_job_message, matching_rule};
 use sim_policy::{FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile};
 
@@ -27,9 +27,94 @@ impl Replication<'_, '_> {
                 && row.failure.is_none()
                 && row.unplaced == 0
                 && row.lost == 0
-                && !self.model.jobs[job].pods.clone().any(|pod| self.pods[pod].is_deleting)
+                && !row.apart.iter().any(|pod| self.pods[*pod].is_deleting)
         };
-        self.jobsets[jobset].ended.is_none() && self.jobs_of(jobset).all(complete)
+        let row = &self.jobsets[jobset];
+        row.ended.is_none() && row.absent == 0 && self.jobs_of(jobset).all(complete)
+    }
+
+    // --- pods and crowds
+
+    /// Returns the pods on a node, which are apart from now on.
+    pub fn pods_on(&mut self, node: NodeId) -> Vec<usize> {
+        if self.places.is_crowded(node) {
+            let job = self.jobs.iter().position(|row| row.crowd.nodes.has(node)).expect("the node is of a crowd");
+            self.leave_crowd(job, node);
+        }
+        self.on_node[node.ix()].clone()
+    }
+
+    /// The pod is apart from now on.
+    pub fn set_apart(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        if !self.pods[pod].is_apart {
+            let number = (pod - self.model.jobs[job].pods.start) as u32;
+            let node = self.jobs[job].crowd.node_of(number, self.model.cluster.len());
+            self.leave_crowd(job, node.expect("the pod runs"));
+        }
+    }
+
+    fn leave_crowd(&mut self, job: usize, node: NodeId) {
+        self.take_from_crowd(job, node);
+        self.accounts.leave_crowd(job, node);
+    }
+
+    /// Gives the pod of a crowd on a node a state of its own, and returns it.
+    fn take_from_crowd(&mut self, job: usize, node: NodeId) -> usize {
+        let crowd = &mut self.jobs[job].crowd;
+        let pod = self.model.jobs[job].pods.start + crowd.number_of(node) as usize;
+        crowd.nodes.set(node, false);
+        let bound_at = crowd.bound_at;
+        self.places.leave_crowd(job, node);
+        self.on_node[node.ix()].push(pod);
+        self.add_apart(pod);
+        let row = &mut self.pods[pod];
+        (row.node, row.bound_at) = (node, bound_at);
+        pod
+    }
+
+    /// A pod that exists gets a state of its own.
+    fn add_apart(&mut self, pod: usize) {
+        self.jobs[self.model.job_of_pod[pod] as usize].apart.push(pod);
+        let epoch = self.pods[pod].epoch + 1;
+        self.pods[pod] = PodRow { is_apart: true, exists: true, epoch, ..PodRow::new() };
+    }
+
+    /// The pods of a crowd end, and their nodes are free.
+    fn end_crowd(&mut self, job: usize) {
+        let crowd = std::mem::replace(&mut self.jobs[job].crowd, Crowd::empty());
+        if !crowd.nodes.is_empty() {
+            self.accounts.move_crowd(self.now, job, &crowd.nodes, false);
+            self.places.move_crowd(job, crowd.leader, &crowd.nodes, false);
+        }
+    }
+
+    /// The nodes of the pods of a Job, in the order of the pods.
+    pub fn nodes_of(&self, job: usize) -> Vec<NodeId> {
+        let row = &self.jobs[job];
+        let number = |pod: usize| (pod - self.model.jobs[job].pods.start) as u32;
+        let crowd = row.crowd.nodes.iter().map(|node| (row.crowd.number_of(node), node));
+        let apart = row.apart.iter().map(|pod| (number(*pod), self.pods[*pod].node));
+        let mut all: Vec<(u32, NodeId)> = crowd.chain(apart).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// Number of pods that exist and are deleted, or are not.
+    fn count_pods(&self, job: usize, is_deleting: bool) -> u32 {
+        let row = &self.jobs[job];
+        let apart = row.apart.iter().map(|pod| &self.pods[*pod]);
+        let apart = apart.filter(|pod| pod.exists && pod.is_deleting == is_deleting).count() as u32;
+        // Without a crowd, pods that are not apart wait together.
+        let waits = self.waits_as_one(job);
+        let others = if waits { self.model.jobs[job].pods.len() as u32 } else { row.crowd.nodes.len() };
+        if is_deleting { apart } else { apart + others }
+    }
+
+    /// Whether all pods of a Job wait for nodes, and none has a state of its own.
+    fn waits_as_one(&self, job: usize) -> bool {
+        let row = &self.jobs[job];
+        row.exists && row.apart.is_empty() && row.unplaced as usize == self.model.jobs[job].pods.len()
     }
 
     // --- ends of pods
@@ -138,7 +223,6 @@ impl Replication<'_, '_> {
         // A pod that terminates has no finish time yet.
         self.jobs[job].backoff =
             if !self.pods[pod].is_deleting { record.after_sync(None, std::iter::once(self.now)) } else { record };
-        let pods = || self.model.jobs[job].pods.clone().map(|pod| self.pods[pod]);
         let view = JobSyncView {
             spec,
             version: self.model.scenario.control_plane.kubernetes,
@@ -148,9 +232,9 @@ impl Replication<'_, '_> {
             start_time: None,
             failure_target: None,
             success_criteria_met: None,
-            active: pods().filter(|pod| pod.exists && !pod.is_deleting).count() as u32,
+            active: self.count_pods(job, false),
             misplaced: 0,
-            terminating: pods().filter(|pod| pod.exists && pod.is_deleting).count() as u32,
+            terminating: self.count_pods(job, true),
             succeeded: 0,
             succeeded_indexes: &[],
             failed: self.jobs[job].failed_pods,
@@ -178,8 +262,9 @@ impl Replication<'_, '_> {
         let jobset = self.model.jobs[job].jobset;
         let delays = self.restart_delays(jobset);
         let row = &mut self.jobs[job];
-        (row.failure, row.siblings_ended, row.waits_since) = (Some(failure), false, None);
+        (row.failure, row.siblings_ended) = (Some(failure), false);
         let epoch = row.epoch;
+        self.stop_waiting(job);
         self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
         self.schedule_after(noticed + delays.siblings_end, NodesEvent::SiblingsEnded { job, epoch });
     }
@@ -193,7 +278,12 @@ impl Replication<'_, '_> {
 
     /// Ends the pods of a Job that are not on lost machines; those on lost machines are deleted.
     fn end_live_pods(&mut self, job: usize) {
-        for pod in self.model.jobs[job].pods.clone() {
+        if self.waits_as_one(job) {
+            self.jobs[job].unplaced = 0;
+        }
+        self.end_crowd(job);
+        for nth in 0..self.jobs[job].apart.len() {
+            let pod = self.jobs[job].apart[nth];
             match (self.pods[pod].exists, self.pods[pod].is_lost) {
                 (true, false) => self.end_pod(pod),
                 (true, true) => self.pods[pod].is_deleting = true,
@@ -302,16 +392,15 @@ impl Replication<'_, '_> {
         row.counted.push(counted);
         let epoch = row.epoch;
         self.schedule_after(delays.ready, NodesEvent::Ready { jobset, epoch });
-        for pod in self.jobs_of(jobset).flat_map(|job| self.model.jobs[job].pods.clone()) {
-            self.pods[pod].hang = None;
+        for job in self.jobs_of(jobset) {
+            self.jobs[job].apart.iter().for_each(|pod| self.pods[*pod].hang = None);
         }
     }
 
     fn job_view(&self, job: usize) -> JobView {
         let (of, row) = (&self.model.jobs[job], &self.jobs[job]);
         let spec = &self.spec_of(job).template;
-        let pods = self.model.jobs[job].pods.clone();
-        let active = pods.filter(|pod| self.pods[*pod].exists && !self.pods[*pod].is_deleting).count() as u32;
+        let active = self.count_pods(job, false);
         JobView {
             rj: of.rj,
             index: of.index,
@@ -367,8 +456,11 @@ impl Replication<'_, '_> {
 
     /// The Job is deleted: its nodes are free and it is gone after these times, if no pod on a lost machine remains.
     fn delete_job(&mut self, job: usize, (released, gone): (Duration, Duration)) {
+        self.stop_waiting(job);
+        let of = &mut self.jobsets[self.model.jobs[job].jobset];
+        (of.absent, of.deleting) = (of.absent + 1, of.deleting + 1);
         let row = &mut self.jobs[job];
-        (row.is_deleting, row.gone_due, row.waits_since) = (true, false, None);
+        (row.is_deleting, row.gone_due) = (true, false);
         row.epoch += 1;
         let epoch = row.epoch;
         self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
@@ -396,9 +488,12 @@ impl Replication<'_, '_> {
             return;
         }
         let epoch = row.epoch + 1;
-        let fresh = JobRow { epoch, is_awaited: row.is_awaited, ..self.fresh_job() };
-        self.jobs[job] = fresh;
+        let mut fresh = JobRow { epoch, is_awaited: row.is_awaited, ..JobRow::new() };
+        std::mem::swap(&mut fresh, &mut self.jobs[job]);
+        assert!(fresh.crowd.nodes.is_empty(), "the pods of a Job that is gone have ended");
+        fresh.apart.into_iter().for_each(|pod| self.pods[pod].is_apart = false);
         let jobset = self.model.jobs[job].jobset;
+        self.jobsets[jobset].deleting -= 1;
         if self.jobsets[jobset].ended.is_some() {
             return;
         }
@@ -406,7 +501,7 @@ impl Replication<'_, '_> {
         match self.model.jobsets[jobset].spec.spec.strategy() {
             // RS-2: no Job is created while one of an earlier attempt exists.
             RestartStrategy::BlockingRecreate => {
-                if self.jobs_of(jobset).any(|other| self.jobs[other].exists && self.jobs[other].is_deleting) {
+                if self.jobsets[jobset].deleting > 0 {
                     return;
                 }
                 let last = delays.all_gone();
@@ -428,34 +523,12 @@ impl Replication<'_, '_> {
         }
     }
 
-    fn fresh_job(&self) -> JobRow {
-        JobRow {
-            exists: false,
-            attempt: 0,
-            restarts: 0,
-            epoch: 0,
-            is_deleting: false,
-            failure: None,
-            siblings_ended: false,
-            finished: None,
-            failed_pods: 0,
-            backoff: BackoffRecord::default(),
-            unplaced: 0,
-            lost: 0,
-            replaced: 0,
-            bound_at: SimTime::ZERO,
-            gone_due: false,
-            is_awaited: false,
-            searches: 0,
-            waits_since: None,
-        }
-    }
-
     // --- creation and placement
 
     /// A new Job exists, and the scheduler places its pods.
     pub fn create_job(&mut self, job: usize) {
         let of = &self.model.jobs[job];
+        self.jobsets[of.jobset].absent -= 1;
         let status = &self.jobsets[of.jobset].status;
         let restarts = status.replicated_jobs.get(of.rj as usize);
         let restarts = restarts.and_then(|rj| rj.job_restarts.get(of.index as usize)).copied().unwrap_or(0);
@@ -465,9 +538,8 @@ impl Replication<'_, '_> {
         (row.attempt, row.restarts) = (attempt, restarts);
         row.unplaced = of.pods.len() as u32;
         self.accounts.set_category(self.now, job, LedgerCategory::Starting);
-        for pod in of.pods.clone() {
-            let row = &mut self.pods[pod];
-            (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
+        if !self.model.takes_nodes_alone {
+            of.pods.clone().for_each(|pod| self.add_apart(pod));
         }
         let rest = self.rest_delay(job);
         self.place_pods(job, rest);
@@ -530,17 +602,94 @@ impl Replication<'_, '_> {
 
     /// Places the pods of a Job that have no node. The last of them is bound after `rest`.
     fn place_pods(&mut self, job: usize, rest: Duration) {
+        let is_placed = if self.waits_as_one(job) { self.place_crowd(job) } else { self.place_single_pods(job) };
+        if self.jobs[job].unplaced > 0 {
+            if self.jobs[job].waits_since.is_none() {
+                self.waits += 1;
+                self.jobs[job].waits_since = Some(self.waits);
+                self.waiting.insert((self.waits, job));
+            }
+            return;
+        }
+        self.stop_waiting(job);
+        if is_placed {
+            self.jobs[job].bound_at = self.now + rest;
+            self.check_complete(self.model.jobs[job].jobset);
+        }
+    }
+
+    fn stop_waiting(&mut self, job: usize) {
+        if let Some(since) = self.jobs[job].waits_since.take() {
+            self.waiting.remove(&(since, job));
+        }
+    }
+
+    /// Places all pods of a Job. Those without a node are apart, unless all wait. Returns whether a pod is placed.
+    fn place_crowd(&mut self, job: usize) -> bool {
         let pods = self.model.jobs[job].pods.clone();
+        let mut leader = NodeId::NONE;
+        let mut role = PodRole::First;
+        if let Some(key) = self.model.template_of(job).exclusive {
+            let wanted = self.next_search(job, true, 1);
+            // The webhook refuses followers until the leader has a node (EXC-10).
+            let Some(node) = self.places.find(wanted, PodRole::First, self.draws) else { return false };
+            leader = node;
+            role = PodRole::Follower(self.model.domains[key as usize].of[node.ix()]);
+        }
+        let number = pods.len() as u32 - u32::from(leader.is_some());
+        let wanted = self.next_search(job, false, number);
+        let placed = self.places.find_crowd(wanted, (role, leader), number, self.draws);
+        let row = &mut self.jobs[job];
+        row.crowd.place(self.now, leader, placed);
+        let crowd = row.crowd.nodes.clone();
+        if crowd.is_empty() {
+            return false;
+        }
+        row.unplaced -= crowd.len();
+        self.places.move_crowd(job, leader, &crowd, true);
+        let unreachable: Vec<NodeId> = self.health.silent.iter().copied().filter(|node| crowd.has(*node)).collect();
+        // Accounts know crowds on healthy nodes only.
+        let mut healthy = crowd;
+        unreachable.iter().for_each(|node| healthy.set(*node, false));
+        self.accounts.move_crowd(self.now, job, &healthy, true);
+        for node in unreachable {
+            self.bind_to_silent(job, node);
+        }
+        let bound = pods.len() - self.jobs[job].unplaced as usize;
+        pods.skip(bound).for_each(|pod| self.add_apart(pod));
+        true
+    }
+
+    /// A pod of a crowd is placed on a machine that does not reach the control plane, which the scheduler does not know
+    /// yet: the pod does not start.
+    fn bind_to_silent(&mut self, job: usize, node: NodeId) {
+        let pod = self.take_from_crowd(job, node);
+        self.accounts.bind(self.now, job, node);
+        let row = &mut self.pods[pod];
+        (row.is_lost, row.starts_late) = (true, true);
+        self.jobs[job].lost += 1;
+    }
+
+    /// Names the next searches of pods of a Job.
+    fn next_search(&mut self, job: usize, is_leader: bool, number: u32) -> SearchedPod {
+        let row = &mut self.jobs[job];
+        let search = row.searches + 1;
+        row.searches += number;
+        SearchedPod { job, is_leader, attempt: row.attempt, search }
+    }
+
+    /// Places the pods that have states of their own. Returns whether a pod is placed.
+    fn place_single_pods(&mut self, job: usize) -> bool {
         let exclusive = self.model.template_of(job).exclusive;
         let mut is_placed = false;
-        for pod in pods.clone() {
-            if !self.pods[pod].exists || self.pods[pod].node.is_some() {
-                continue;
-            }
+        let mut waiting: Vec<usize> = self.jobs[job].apart.clone();
+        waiting.retain(|pod| self.pods[*pod].exists && !self.pods[*pod].node.is_some());
+        waiting.sort_unstable();
+        for pod in waiting {
             let is_leader = self.is_leader(pod);
             let role = match exclusive {
                 Some(key) if !is_leader => {
-                    let leader = self.pods[pods.start].node;
+                    let leader = self.leader_node(job);
                     // The webhook refuses followers until the leader has a node (EXC-10).
                     if !leader.is_some() {
                         break;
@@ -549,26 +698,18 @@ impl Replication<'_, '_> {
                 }
                 _ => PodRole::First,
             };
-            let row = &mut self.jobs[job];
-            row.searches += 1;
-            let wanted = SearchedPod { job, is_leader, attempt: row.attempt, search: row.searches };
+            let wanted = self.next_search(job, is_leader, 1);
             let Some(node) = self.places.find(wanted, role, self.draws) else { continue };
             self.bind(pod, job, node);
             is_placed = true;
         }
-        let row = &mut self.jobs[job];
-        if row.unplaced > 0 {
-            if row.waits_since.is_none() {
-                self.waits += 1;
-                row.waits_since = Some(self.waits);
-            }
-            return;
-        }
-        row.waits_since = None;
-        if is_placed {
-            row.bound_at = self.now + rest;
-            self.check_complete(self.model.jobs[job].jobset);
-        }
+        is_placed
+    }
+
+    /// The node of the first pod of a Job.
+    fn leader_node(&self, job: usize) -> NodeId {
+        let (first, crowd) = (self.model.jobs[job].pods.start, &self.jobs[job].crowd);
+        if self.pods[first].is_apart { self.pods[first].node } else { crowd.leader }
     }
 
     fn bind(&mut self, pod: usize, job: usize, node: NodeId) {
@@ -600,10 +741,10 @@ impl Replication<'_, '_> {
 
     /// Nodes may have become free: tries the Jobs that wait, in the order of their waits.
     pub fn place_waiting(&mut self) {
-        let waiting = self.jobs.iter().enumerate().filter_map(|(job, row)| Some((row.waits_since?, job)));
-        let mut waiting: Vec<(u64, usize)> = waiting.collect();
-        waiting.sort_unstable();
-        for (_, job) in waiting {
+        if self.waiting.is_empty() {
+            return;
+        }
+        for (_, job) in self.waiting.clone() {
             self.place_pods(job, Duration::ZERO);
         }
     }

@@ -6,6 +6,7 @@
 //! `sim_policy`, faults and training those of `sim_reliability`.
 
 mod accounts;
+mod crowd;
 mod faults;
 mod health;
 mod jobs;

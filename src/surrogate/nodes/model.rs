@@ -1,10 +1,10 @@
 //! The parts of a scenario that do not change between replications: nodes, domains, pod templates and Jobs.
 
 use super::profile::JobSetProfile;
-use sim_api::spec::{JobSet, ReplicatedJob, ScenarioSpec, TrainingJob};
+use sim_api::spec::{FaultsOn, JobSet, ReplicatedJob, ScenarioSpec, TrainingJob};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, NodeId};
-use sim_policy::placement::TemplateFacts;
+use sim_policy::placement::{TemplateFacts, has_room};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use sim_reliability::faults::FaultModel;
 use sim_scheduler::SchedulerConfiguration;
@@ -28,6 +28,12 @@ pub struct NodesModel {
     pub job_of_pod: Vec<u32>,
     /// Number of feasible nodes after which a search ends, if the scheduler draws among them.
     pub nodes_to_find: u32,
+    /// Whether a pod leaves no room on its node for another one, of whatever template.
+    pub takes_nodes_alone: bool,
+    /// Whether nodes differ in nothing that matters: one pool, and no faults of whole domains.
+    pub has_equal_nodes: bool,
+    /// Price of an accelerator per hour, in millionths of the currency, if it is the same on all nodes.
+    pub price: Option<u64>,
 }
 
 /// The pods of a replicatedJob.
@@ -41,6 +47,8 @@ pub struct PodKind {
     pub toleration: Option<Duration>,
     /// Number of pods of the template that fit on an empty node, at most.
     pub pods_per_node: u64,
+    /// Nodes on which a pod fits if they are empty; 64 per word.
+    pub fits: Vec<u64>,
 }
 
 /// A JobSet and its training job.
@@ -84,6 +92,15 @@ impl NodesModel {
             jobs: Vec::new(),
             job_of_pod: Vec::new(),
             nodes_to_find: nodes_to_find.max(1) as u32,
+            takes_nodes_alone: false,
+            has_equal_nodes: scenario.topology.pools.len() == 1
+                && scenario.topology.pools[0].nodes.is_empty()
+                && scenario.fault_processes.iter().all(|process| matches!(process.on, FaultsOn::Node | FaultsOn::Pod)),
+            price: cluster
+                .price_micros_per_hour
+                .first()
+                .copied()
+                .filter(|first| cluster.price_micros_per_hour.iter().all(|price| price == first)),
             cluster,
             scenario: Arc::clone(&scenario),
         };
@@ -99,7 +116,21 @@ impl NodesModel {
                 profile,
             });
         }
+        model.takes_nodes_alone = model.leaves_no_room();
         model
+    }
+
+    fn leaves_no_room(&self) -> bool {
+        let columns = self.cluster.resources.len();
+        (0..self.cluster.len()).map(|node| NodeId(node as u32)).all(|node| {
+            let mut fitting =
+                self.templates.iter().filter(|kind| kind.fits[node.ix() / 64] >> (node.ix() % 64) & 1 == 1);
+            fitting.clone().all(|kind| {
+                let mut free = self.cluster.allocatable[node.ix() * columns..][..columns].to_vec();
+                kind.facts.requests.iter().for_each(|(column, milli)| free[*column as usize] -= milli);
+                !fitting.any(|other| has_room(&other.facts, &free, columns, NodeId(0)))
+            })
+        })
     }
 
     fn add_jobs(&mut self, jobset: usize, spec: &JobSet) -> Range<usize> {
@@ -135,8 +166,14 @@ impl NodesModel {
             let node = NodeId(node as u32);
             if facts.allows(node) { facts.room(&self.cluster, node) } else { 0 }
         });
+        let mut fits = vec![0; self.cluster.len().div_ceil(64)];
+        let nodes = (0..self.cluster.len()).map(|node| NodeId(node as u32));
+        for node in nodes.filter(|node| facts.allows(*node) && facts.room(&self.cluster, *node) > 0) {
+            fits[node.ix() / 64] |= 1 << (node.ix() % 64);
+        }
         self.templates.push(PodKind {
             exclusive,
+            fits,
             accelerators: facts.accelerators(&self.cluster),
             toleration: sim_engine::unreachable_toleration(&facts.tolerations),
             pods_per_node: rooms.max().unwrap_or(0),

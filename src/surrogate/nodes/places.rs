@@ -25,19 +25,29 @@ pub struct SearchedPod {
     pub search: u32,
 }
 
+/// Nodes for the pods of a crowd.
+#[derive(Clone, Default)]
+pub struct PlacedCrowd {
+    pub nodes: NodeSet,
+    /// The pods have the nodes in their order from this one on.
+    pub start: u32,
+}
+
 /// Free resources of nodes, and the domains with pods.
 pub struct NodePlaces<'m> {
     model: &'m NodesModel,
     /// Free amounts in thousandths, node-major.
     free: Vec<i64>,
-    /// Number of pods per node.
+    /// Number of pods per node, without those of crowds.
     pods: Vec<u32>,
-    /// Nodes that exist, have no taints and are not cordoned.
-    usable: Vec<bool>,
+    /// Nodes that exist, have no taints and are not cordoned; 64 per word.
+    usable: Vec<u64>,
     /// Nodes without an object.
     is_gone: Vec<bool>,
     /// Per template: usable nodes with room for a pod.
     room: Vec<NodeSet>,
+    /// Nodes with a pod of a crowd, which leaves no room for others.
+    crowded: NodeSet,
     domains: DomainUsage,
     /// Start of the next search.
     next_start: u32,
@@ -54,6 +64,7 @@ impl<'m> NodePlaces<'m> {
             usable: Vec::new(),
             is_gone: Vec::new(),
             room: Vec::new(),
+            crowded: NodeSet::default(),
             domains: DomainUsage::default(),
             next_start: 0,
             candidates: NodeSet::default(),
@@ -70,40 +81,167 @@ impl<'m> NodePlaces<'m> {
         self.pods.clear();
         self.pods.resize(nodes, 0);
         self.usable.clear();
-        self.usable.resize(nodes, true);
+        self.usable.resize(nodes.div_ceil(64), u64::MAX);
         self.is_gone.clear();
         self.is_gone.resize(nodes, false);
         self.domains.reset(self.model.domains.len());
         self.next_start = 0;
+        self.crowded.read(&vec![0; nodes.div_ceil(64)]);
         self.room.clear();
-        for template in 0..self.model.templates.len() {
-            let mut words = vec![0_u64; nodes.div_ceil(64)];
-            for node in (0..nodes).filter(|node| self.is_feasible(template, NodeId(*node as u32))) {
-                words[node / 64] |= 1 << (node % 64);
-            }
+        for template in &self.model.templates {
             let mut set = NodeSet::default();
-            set.read(&words);
+            set.read(&template.fits);
             self.room.push(set);
         }
     }
 
+    fn is_usable(&self, node: NodeId) -> bool {
+        self.usable[node.ix() / 64] >> (node.ix() % 64) & 1 == 1
+    }
+
+    /// Returns whether a pod fits on a node without a pod of a crowd.
     fn is_feasible(&self, template: usize, node: NodeId) -> bool {
         let (facts, columns) = (&self.model.templates[template].facts, self.model.cluster.resources.len());
-        self.usable[node.ix()] && facts.allows(node) && has_room(facts, &self.free, columns, node)
+        self.is_usable(node) && facts.allows(node) && has_room(facts, &self.free, columns, node)
     }
 
     fn update_node(&mut self, node: NodeId) {
         for template in 0..self.room.len() {
-            let is_feasible = self.is_feasible(template, node);
+            let is_feasible = !self.crowded.has(node) && self.is_feasible(template, node);
             self.room[template].set(node, is_feasible);
         }
     }
 
     /// Sets whether the scheduler may use a node.
     pub fn set_usable(&mut self, node: NodeId, is_usable: bool) {
-        if self.usable[node.ix()] != is_usable {
-            self.usable[node.ix()] = is_usable;
+        if self.is_usable(node) != is_usable {
+            self.usable[node.ix() / 64] ^= 1 << (node.ix() % 64);
             self.update_node(node);
+        }
+    }
+
+    /// Returns whether a pod of a crowd is on a node.
+    pub fn is_crowded(&self, node: NodeId) -> bool {
+        self.crowded.has(node)
+    }
+
+    /// A crowd of pods of a Job, of which the first is on `leader`, comes to its nodes or leaves them.
+    pub fn move_crowd(&mut self, job: usize, leader: NodeId, nodes: &NodeSet, is_added: bool) {
+        if is_added {
+            self.crowded.add_set(nodes, |_| u64::MAX);
+            self.room.iter_mut().for_each(|room| room.remove_set(nodes));
+        } else {
+            self.crowded.remove_set(nodes);
+            for (room, template) in self.room.iter_mut().zip(&self.model.templates) {
+                room.add_set(nodes, |word| template.fits[word] & self.usable[word]);
+            }
+        }
+        let is_here = leader.is_some() && nodes.has(leader);
+        if is_here {
+            self.domains.update(&self.model.domains, &self.counted(job, true), leader, is_added);
+        }
+        let counted = self.counted(job, false);
+        // Exclusive placement keeps all of them in one domain.
+        if let ([_], true) = (&self.model.domains[..], counted.exclusive.is_some()) {
+            let others = nodes.len() - u32::from(is_here);
+            if let Some(node) = nodes.iter().next().filter(|_| others > 0) {
+                self.domains.update_many(&self.model.domains, &counted, (node, others), is_added);
+            }
+        } else if !self.model.domains.is_empty() {
+            for node in nodes.iter().filter(|node| *node != leader) {
+                self.domains.update(&self.model.domains, &counted, node, is_added);
+            }
+        }
+    }
+
+    /// A pod of a crowd is a single one from now on.
+    pub fn leave_crowd(&mut self, job: usize, node: NodeId) {
+        self.crowded.set(node, false);
+        self.count_pod(job, node, true);
+    }
+
+    /// Returns nodes for `number` pods of a Job beside its leader, or fewer if there are not as many.
+    pub fn find_crowd(
+        &mut self, pod: SearchedPod, (role, leader): (PodRole, NodeId), number: u32, draws: &mut DrawSequence,
+    ) -> PlacedCrowd {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let within = self.read_candidates(pod, role, &mut candidates);
+        if candidates.has(leader) {
+            candidates.set(leader, false);
+        }
+        let mut placed = PlacedCrowd { nodes: NodeSet::default(), start: self.start_of(within.is_some()) };
+        let found = candidates.len();
+        let count = self.model.cluster.len() as u32;
+        if found <= number {
+            placed.nodes.clone_from(&candidates);
+        } else {
+            self.choose_crowd(pod, (number, found), &candidates, (&mut placed, draws));
+        }
+        match (self.model.scenario.control_plane.ties, within) {
+            (SchedulerTies::InOrder, None) => {
+                let search = NodeSearch { count, start: placed.start, wanted: 1, words: placed.nodes.range() };
+                if let Some(last) = number.min(found).checked_sub(1).and_then(|n| search.nth(n, &placed.nodes)) {
+                    self.next_start = (last + 1) % count;
+                }
+            }
+            (SchedulerTies::Draw, _) => {
+                // A search examines a part of the nodes if more are feasible than it wants: on average, this many.
+                let wanted = self.model.nodes_to_find;
+                let searches = u64::from(number.min(found.saturating_sub(wanted)));
+                let feasible = u64::from(found) - searches / 2;
+                let examined = searches * u64::from(wanted) * u64::from(count) / feasible.max(1);
+                self.next_start = ((u64::from(self.next_start) + examined) % u64::from(count.max(1))) as u32;
+            }
+            (SchedulerTies::InOrder, Some(_)) => {}
+        }
+        self.candidates = candidates;
+        // Its leader is in the same domain, maybe in a word without others.
+        if !leader.is_some() {
+            placed.nodes.trim();
+        }
+        placed
+    }
+
+    /// Chooses `number` of `found` candidates: the first ones, or any with the same probability.
+    fn choose_crowd(
+        &self, pod: SearchedPod, (number, found): (u32, u32), candidates: &NodeSet,
+        (placed, draws): (&mut PlacedCrowd, &mut DrawSequence),
+    ) {
+        let count = self.model.cluster.len() as u32;
+        let is_drawn = self.model.scenario.control_plane.ties == SchedulerTies::Draw;
+        placed.nodes.clone_from(candidates);
+        if is_drawn && !self.model.has_equal_nodes {
+            return self.draw_nodes(pod, (number, found), (&mut placed.nodes, draws));
+        }
+        // Among equal nodes, which ones are neighbors does not matter: a random one is the first.
+        if is_drawn {
+            let search = NodeSearch { count, start: 0, wanted: 1, words: candidates.range() };
+            placed.start = search.nth(draws.below(self.draw_name(pod), found), candidates).unwrap_or(0);
+        }
+        let search = NodeSearch { count, start: placed.start, wanted: 1, words: candidates.range() };
+        let (first, last) = (search.nth(0, candidates), number.checked_sub(1).and_then(|n| search.nth(n, candidates)));
+        match first.zip(last) {
+            Some((first, last)) => placed.nodes.keep_between(NodeId(first), NodeId(last)),
+            None => placed.nodes.keep(&[]),
+        }
+    }
+
+    /// Keeps `number` of `found` nodes, drawn one by one: the fewer ones, those that are kept or the others.
+    fn draw_nodes(
+        &self, pod: SearchedPod, (number, found): (u32, u32), (nodes, draws): (&mut NodeSet, &mut DrawSequence),
+    ) {
+        let (count, omits) = (self.model.cluster.len() as u32, found - number < number);
+        let mut kept = nodes.clone();
+        kept.keep(&[]);
+        for nth in 0..if omits { found - number } else { number } {
+            let search = NodeSearch { count, start: 0, wanted: 1, words: nodes.range() };
+            let name = self.draw_name(SearchedPod { search: pod.search + nth, ..pod });
+            let Some(node) = search.nth(draws.below(name, found - nth), nodes).map(NodeId) else { break };
+            nodes.set(node, false);
+            kept.set(node, true);
+        }
+        if !omits {
+            *nodes = kept;
         }
     }
 
@@ -121,6 +259,13 @@ impl<'m> NodePlaces<'m> {
 
     /// A pod of a Job comes to a node or leaves it.
     pub fn move_pod(&mut self, job: usize, is_leader: bool, node: NodeId, is_added: bool) {
+        self.count_pod(job, node, is_added);
+        if !self.is_gone[node.ix()] {
+            self.domains.update(&self.model.domains, &self.counted(job, is_leader), node, is_added);
+        }
+    }
+
+    fn count_pod(&mut self, job: usize, node: NodeId, is_added: bool) {
         let template = self.model.template_of(job);
         let columns = self.model.cluster.resources.len();
         for (column, milli) in &template.facts.requests {
@@ -130,9 +275,6 @@ impl<'m> NodePlaces<'m> {
         let pods = &mut self.pods[node.ix()];
         *pods = if is_added { *pods + 1 } else { *pods - 1 };
         self.update_node(node);
-        if !self.is_gone[node.ix()] {
-            self.domains.update(&self.model.domains, &self.counted(job, is_leader), node, is_added);
-        }
     }
 
     fn counted(&self, job: usize, is_leader: bool) -> DomainPod {
@@ -141,8 +283,16 @@ impl<'m> NodePlaces<'m> {
 
     /// Returns the node that the scheduler chooses for a pod; `None` if none fits.
     pub fn find(&mut self, pod: SearchedPod, role: PodRole, draws: &mut DrawSequence) -> Option<NodeId> {
-        let template = self.model.template_of(pod.job);
         let mut candidates = std::mem::take(&mut self.candidates);
+        let within = self.read_candidates(pod, role, &mut candidates);
+        let found = self.choose(pod, within.is_some(), &candidates, draws);
+        self.candidates = candidates;
+        found
+    }
+
+    /// Reads the nodes on which a pod fits. Returns the key and the domain of all of them, if they have one.
+    fn read_candidates(&self, pod: SearchedPod, role: PodRole, candidates: &mut NodeSet) -> Option<(usize, DomainId)> {
+        let template = self.model.template_of(pod.job);
         let room = &self.room[self.model.jobs[pod.job].template];
         let within = match role {
             PodRole::Follower(domain) => {
@@ -160,12 +310,18 @@ impl<'m> NodePlaces<'m> {
         };
         let counted = self.counted(pod.job, pod.is_leader);
         if let (Some(key), PodRole::First, true) = (template.exclusive, role, pod.is_leader) {
-            self.domains.keep_free_domains(&self.model.domains, &counted, key as usize, &mut candidates);
+            self.domains.keep_free_domains(&self.model.domains, &counted, key as usize, candidates);
         }
-        self.domains.remove_repelling(&self.model.domains, &counted, within, &mut candidates);
-        let found = self.choose(pod, within.is_some(), &candidates, draws);
-        self.candidates = candidates;
-        found
+        self.domains.remove_repelling(&self.model.domains, &counted, within, candidates);
+        within
+    }
+
+    /// The first node that a search examines.
+    fn start_of(&self, is_follower: bool) -> u32 {
+        match self.model.scenario.control_plane.ties {
+            SchedulerTies::InOrder if is_follower => 0,
+            _ => self.next_start.checked_rem(self.model.cluster.len() as u32).unwrap_or(0),
+        }
     }
 
     /// Examines candidates until enough are feasible, and selects one of the best.
@@ -179,10 +335,7 @@ impl<'m> NodePlaces<'m> {
             SchedulerTies::InOrder if !holds_several => 1,
             _ => self.model.nodes_to_find,
         };
-        let start = match ties {
-            SchedulerTies::InOrder if is_follower => 0,
-            _ => self.next_start.checked_rem(count).unwrap_or(0),
-        };
+        let start = self.start_of(is_follower);
         let search = NodeSearch { count, start, wanted, words: candidates.range() };
         let window = search.examine(candidates);
         self.tied.clear();

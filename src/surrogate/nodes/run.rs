@@ -1,6 +1,7 @@
 //! The simulation of one replication: an event loop over nodes, pods, Jobs and JobSets.
 
 use super::accounts::NodesAccounts;
+use super::crowd::Crowd;
 use super::health::NodeHealth;
 use super::model::NodesModel;
 use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
@@ -16,7 +17,7 @@ use sim_policy::{ActionPlan, FinishedView, JobSetStatus};
 use sim_reliability::faults::SPARE;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 /// Simulates replications one after another, reusing memory.
@@ -113,9 +114,11 @@ pub(super) enum NodesEvent {
     },
 }
 
-/// A pod slot of a Job.
+/// A pod slot of a Job. Its fields count if it is apart: a pod in the crowd of its Job is bound and runs; a pod of a
+/// Job without a crowd waits with all others for a node, or does not exist.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct PodRow {
+    pub is_apart: bool,
     pub exists: bool,
     /// `NodeId::NONE` while it waits for a node.
     pub node: NodeId,
@@ -131,8 +134,29 @@ pub(super) struct PodRow {
     pub epoch: u32,
 }
 
-#[derive(Clone, Debug)]
+impl PodRow {
+    /// A pod that does not exist.
+    pub fn new() -> PodRow {
+        PodRow {
+            is_apart: false,
+            exists: false,
+            node: NodeId::NONE,
+            is_lost: false,
+            starts_late: false,
+            is_deleting: false,
+            bound_at: SimTime::ZERO,
+            evicted_at: SimTime::NEVER,
+            hang: None,
+            epoch: 0,
+        }
+    }
+}
+
+#[derive(Clone)]
 pub(super) struct JobRow {
+    pub crowd: Crowd,
+    /// The pods that are apart.
+    pub apart: Vec<usize>,
     pub exists: bool,
     pub attempt: u32,
     pub restarts: u32,
@@ -163,6 +187,34 @@ pub(super) struct JobRow {
     pub waits_since: Option<u64>,
 }
 
+impl JobRow {
+    /// A Job that does not exist.
+    pub fn new() -> JobRow {
+        JobRow {
+            crowd: Crowd::empty(),
+            apart: Vec::new(),
+            exists: false,
+            attempt: 0,
+            restarts: 0,
+            epoch: 0,
+            is_deleting: false,
+            failure: None,
+            siblings_ended: false,
+            finished: None,
+            failed_pods: 0,
+            backoff: BackoffRecord::default(),
+            unplaced: 0,
+            lost: 0,
+            replaced: 0,
+            bound_at: SimTime::ZERO,
+            gone_due: false,
+            is_awaited: false,
+            searches: 0,
+            waits_since: None,
+        }
+    }
+}
+
 /// An interruption of a training job that is not over.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Interruption {
@@ -188,6 +240,9 @@ pub(super) struct JobSetRow<'m> {
     pub delays: usize,
     pub chosen: u32,
     pub has_started: bool,
+    /// Number of Jobs that do not exist or are being deleted, and of the latter.
+    pub absent: u32,
+    pub deleting: u32,
     /// Number of in-place restarts.
     pub attempts: u32,
     pub counted: Vec<CountedRestart>,
@@ -215,6 +270,8 @@ pub(super) struct Replication<'m, 'd> {
     pub jobsets: Vec<JobSetRow<'m>>,
     pub plan: ActionPlan,
     pub waits: u64,
+    /// The Jobs with pods that wait for nodes, since when.
+    pub waiting: BTreeSet<(u64, usize)>,
     /// Nodes may have become free for pods that wait.
     pub has_free_nodes: bool,
     queue: BinaryHeap<Reverse<(SimTime, u64, NodesEvent)>>,
@@ -260,37 +317,6 @@ impl<'m> NodesSimulator<'m> {
 
 impl<'m, 'd> Replication<'m, 'd> {
     fn new(model: &'m NodesModel, draws: &'d mut DrawSequence) -> Replication<'m, 'd> {
-        let pod = PodRow {
-            exists: false,
-            node: NodeId::NONE,
-            is_lost: false,
-            starts_late: false,
-            is_deleting: false,
-            bound_at: SimTime::ZERO,
-            evicted_at: SimTime::NEVER,
-            hang: None,
-            epoch: 0,
-        };
-        let job = JobRow {
-            exists: false,
-            attempt: 0,
-            restarts: 0,
-            epoch: 0,
-            is_deleting: false,
-            failure: None,
-            siblings_ended: false,
-            finished: None,
-            failed_pods: 0,
-            backoff: BackoffRecord::default(),
-            unplaced: 0,
-            lost: 0,
-            replaced: 0,
-            bound_at: SimTime::ZERO,
-            gone_due: false,
-            is_awaited: false,
-            searches: 0,
-            waits_since: None,
-        };
         let mut run = Replication {
             health: NodeHealth::new(model, draws),
             draws,
@@ -298,13 +324,14 @@ impl<'m, 'd> Replication<'m, 'd> {
             cause: (SPARE, SimTime::ZERO),
             places: NodePlaces::new(model),
             accounts: NodesAccounts::new(model),
-            pods: vec![pod; model.job_of_pod.len()],
+            pods: vec![PodRow::new(); model.job_of_pod.len()],
             on_node: vec![Vec::new(); model.cluster.len()],
             replaced_on: vec![Vec::new(); model.cluster.len()],
-            jobs: vec![job; model.jobs.len()],
+            jobs: vec![JobRow::new(); model.jobs.len()],
             jobsets: Vec::new(),
             plan: ActionPlan::default(),
             waits: 0,
+            waiting: BTreeSet::new(),
             has_free_nodes: false,
             queue: BinaryHeap::new(),
             sequence: 0,
@@ -319,6 +346,8 @@ impl<'m, 'd> Replication<'m, 'd> {
                 delays: 0,
                 chosen: 0,
                 has_started: false,
+                absent: jobset.jobs.len() as u32,
+                deleting: 0,
                 attempts: 0,
                 counted: Vec::new(),
                 trainer: NodesTrainer::new(&jobset.training, jobset.key),
@@ -455,10 +484,10 @@ impl<'m, 'd> Replication<'m, 'd> {
             self.accounts.set_category(self.now, job, LedgerCategory::Productive);
         }
         let held = self.accounts.held_by(jobset);
-        let nodes: Vec<(NodeId, JobId)> = (self.jobs_of(jobset))
-            .flat_map(|job| self.model.jobs[job].pods.clone().map(move |pod| (pod, JobId(job as u32))))
-            .map(|(pod, job)| (self.pods[pod].node, job))
-            .collect();
+        let needs_hosts = self.jobsets[jobset].trainer.needs_hosts();
+        let jobs = self.jobs_of(jobset).filter(|_| needs_hosts);
+        let nodes: Vec<(NodeId, JobId)> =
+            jobs.flat_map(|job| self.nodes_of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
         let row = &mut self.jobsets[jobset];
         row.has_started = true;
         row.trainer.job.ledger.set_holds_all(self.now, true);

@@ -38,6 +38,11 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
+    /// Whether it matters on which nodes its pods run.
+    pub fn needs_hosts(&self) -> bool {
+        self.hosts.is_some()
+    }
+
     pub fn is_running(&self) -> bool {
         self.segment.is_some()
     }
@@ -54,7 +59,8 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
-    /// All pods are ready on these nodes, each with its Job. Returns work that is lost with hosts.
+    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. Returns work that is lost with
+    /// hosts.
     pub fn begin(
         &mut self, now: SimTime, held: HeldAccelerators, nodes: impl Iterator<Item = (NodeId, JobId)>,
         draws: &mut DrawSequence,
