@@ -184,15 +184,17 @@ fn quick_returns_use_up_the_restart_limit_at_both_levels() {
     }
 }
 
-/// Scenarios that differ only in rates and limits share their measurements. Those of another size do not: a point of a
-/// sweep gives what a run of it gives.
+/// Scenarios that differ only in rates, limits and a few spares share their measurements. A point of a sweep gives what
+/// a run of it gives.
 #[test]
-fn measurements_are_shared_between_rates_and_limits() {
+fn measurements_are_shared_between_rates_limits_and_spares() {
     let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
     let key = |case: &Case| sim_surrogate::nodes::profile_key(&case.scenario(), 0);
     let faster = Case { faults: HOST.replace("10d", "1d") + EXIT, limit: "maxRestarts: 3".to_owned(), ..base };
     let base = Case::new("BlockingRecreate", (4, 2), 12, &[HOST, EXIT]);
     assert_eq!(key(&base), key(&faster));
+    let with_nodes = |nodes: u32| key(&Case::new("BlockingRecreate", (4, 2), nodes, &[HOST, EXIT]));
+    assert_eq!(with_nodes(13), with_nodes(18));
     for other in [
         Case::new("Recreate", (4, 2), 12, &[HOST, EXIT]),
         Case::new("BlockingRecreate", (2, 4), 12, &[HOST, EXIT]),

@@ -32,7 +32,7 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
     manifests.push(root().join("tests/it/words/xpk-v5p.yaml"));
     manifests.push(root().join("tests/it/words/axlearn.yaml"));
     manifests.push(root().join("tests/it/words/queued.yaml"));
-    for manifest in manifests.iter().rev().step_by(cases(12, 2) as usize) {
+    for manifest in manifests.iter().rev().step_by(cases(12, 4) as usize) {
         let file = manifest.to_string_lossy();
         let made = program(&["new", "-f", &file], &dir);
         let scenario = text(&made.stdout);

@@ -25,6 +25,8 @@ const BEFORE_EXIT: Duration = Duration::from_secs(300);
 const LIMIT: Duration = Duration::from_secs(24 * 3600);
 /// Work of the training job after the measured restart, whose completion is measured.
 const LAST_WORK: Duration = Duration::from_secs(60);
+/// Size of the smallest pool in measurements; each larger one is half as large again.
+const SMALLEST_POOL: u32 = 8;
 /// Number of the first measured replication. The numbers count down, so that they never equal those of replications.
 const FIRST: u64 = u64::MAX;
 
@@ -88,7 +90,7 @@ pub fn measure(
 }
 
 /// Returns a text that is equal for JobSets of two scenarios exactly if the same simulations measure them: a sweep
-/// measures for each point what a run of it measures. Rates of faults and prices do not count.
+/// measures for each point what a run of it measures. Rates of faults, prices and a few spares do not count.
 pub fn profile_key(scenario: &ScenarioSpec, jobset: usize) -> String {
     let mut bare = scenario_of(scenario, jobset);
     for pool in &mut bare.topology.pools {
@@ -120,6 +122,12 @@ pub fn measurement_parameters() -> Vec<MeasurementParameter> {
             "nodes.timeBeforeExit",
             BEFORE_EXIT.to_string(),
             "time from the start to the measured restart: polls and back-offs of the start are over",
+        ),
+        parameter(
+            "nodes.smallestPool",
+            SMALLEST_POOL.to_string(),
+            "copies, islands or nodes of the smallest pool in measurements; each larger one is half as large again, so \
+             that points of a sweep over spares share their measurements",
         ),
         parameter("nodes.limit", LIMIT.to_string(), "a JobSet that needs longer for a start or restart is refused"),
     ]
@@ -168,6 +176,14 @@ fn scenario_of(scenario: &ScenarioSpec, jobset: usize) -> ScenarioSpec {
         rj.template.template.spec.restart_policy = RestartPolicy::Never;
     }
     submitted.jobset.object = None;
+    for pool in bare.topology.pools.iter_mut().filter(|pool| pool.nodes.is_empty()) {
+        let size = match (pool.count, pool.islands) {
+            (2.., _) => &mut pool.count,
+            (_, 2..) => &mut pool.islands,
+            _ => &mut pool.nodes_per_island,
+        };
+        *size = measured_size(*size);
+    }
     bare.stop = StopSpec { at: LIMIT, when: StopWhen::AllJobSetsFinished };
     // The duration of steps and checkpoints has no influence on the readiness of pods.
     bare.training = vec![TrainingJob {
@@ -185,6 +201,13 @@ fn scenario_of(scenario: &ScenarioSpec, jobset: usize) -> ScenarioSpec {
         communication: None,
     }];
     bare
+}
+
+/// Size of a pool in measurements, so that pools that differ by some spares share them: delays depend on the number of
+/// nodes only a little.
+fn measured_size(size: u32) -> u32 {
+    let larger = |size: &u32| Some(size + size / 2);
+    std::iter::successors(Some(SMALLEST_POOL), larger).find(|measured| *measured >= size).unwrap_or(size)
 }
 
 /// Simulates one start, one restart after an exit, and the completion. The pod that exits differs between runs.

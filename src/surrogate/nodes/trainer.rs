@@ -59,8 +59,8 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
-    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. Returns work that is lost with
-    /// hosts.
+    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. Returns work that is lost
+    /// with hosts.
     pub fn begin(
         &mut self, now: SimTime, held: HeldAccelerators, nodes: impl Iterator<Item = (NodeId, JobId)>,
         draws: &mut DrawSequence,

@@ -48,7 +48,7 @@ fn one_in_a_million_budget_exhaustion_agrees_with_poisson() {
     }
     // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
-    let result = rare(&of, SplitExcess::Restarts, 9, (50, 12));
+    let result = rare(&of, SplitExcess::Restarts, 9, (120, 12));
     let exact = poisson_sf(8, 1.0);
     assert_in_range("restarts", &result, [exact, exact]);
     assert!(result.whole_runs && result.by_counting > Some(1e5), "{result:?}");
