@@ -14,6 +14,7 @@ mod measure;
 mod model;
 mod outcome;
 mod places;
+mod pods;
 mod profile;
 mod refuse;
 mod run;
