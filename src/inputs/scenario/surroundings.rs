@@ -93,6 +93,7 @@ fn running_pods(scenario: &ScenarioSpec) -> Vec<String> {
 
 /// For a critical pod that does not fit on the node of its `nodeName`, the kubelet evicts pods of lower priority.
 fn critical_pods(scenario: &ScenarioSpec) -> Option<String> {
+    // SystemCriticalPriority, twice the highest priority of users (pkg/apis/scheduling/types.go).
     const LOWEST_CRITICAL: i32 = 2_000_000_000;
     const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
     let jobs = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
