@@ -286,6 +286,48 @@ fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
     }
 }
 
+#[test]
+fn every_command_that_simulates_or_checks_a_manifest_names_what_is_not_modelled() {
+    let dir = scratch("not-modelled");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (manifest, scenario, chart, page) = (at("job.yaml"), at("scenario.yaml"), at("chart.svg"), at("page.md"));
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\nspec: {failurePolicy: \
+                  {maxRestarts: 1}, replicatedJobs: [{name: w, template: {spec: {template: {metadata: {annotations: \
+                  {sidecar.istio.io/inject: 'true'}}, spec: {restartPolicy: Never, containers: [{name: c, image: \
+                  \"x:1\"}]}}}}}]}\n";
+    std::fs::write(&manifest, jobset).unwrap();
+    let text = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\njobSets: [{manifest: job.yaml}]\n\
+                topology: CLUSTER\nfaults: [{at: 1m, containerExit: {pod: j-w-0-0, exitCode: 1}}]\nstop: \
+                {at: 1h}\n";
+    std::fs::write(&scenario, text.replace("CLUSTER", SMALL_CLUSTER)).unwrap();
+    let strategy = "A:strategy=BlockingRecreate";
+    let commands: [&[&str]; 10] = [
+        &["run", &scenario],
+        &["step", &scenario],
+        &["lint", "-f", &manifest],
+        &["topology", "fit", "flat-5000", "--max", "2", "-f", &manifest],
+        &["topology", "show", "flat-5000", "--format", "json", "--place", &manifest],
+        &["why", &scenario],
+        &["report", &scenario, "--md", &page],
+        &["plot", "gantt", &scenario, "--out", &chart],
+        &["compare", &scenario, "--seeds", "2", "--variant", strategy],
+        &["sensitivity", &scenario, "--seeds", "2"],
+    ];
+    for command in commands {
+        let output = program(command).stdin(std::process::Stdio::null()).output().unwrap();
+        let mut text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(output.status.success(), "{command:?}: {text}");
+        if command[0] == "report" {
+            text += &std::fs::read_to_string(&page).unwrap();
+        }
+        assert!(text.contains("sidecar.istio.io/inject"), "{command:?} does not name it: {text}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+const SMALL_CLUSTER: &str = "{apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: \
+                             [{name: \"n-{node}\", count: 1, nodesPerIsland: 8, allocatable: {cpu: 8, memory: 64Gi}}]}";
+
 /// Keys that the simulation follows.
 const SIMULATED_KEYS: [&str; 20] = [
     "alpha.jobset.sigs.k8s.io/exclusive-topology", "alpha.jobset.sigs.k8s.io/node-selector",

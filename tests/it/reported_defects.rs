@@ -236,12 +236,17 @@ fn a_patch_that_makes_a_stored_object_invalid_is_refused() {
     };
     let budget = object("PodDisruptionBudget", "policy/v1", "spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}");
     let class = object("PriorityClass", "scheduling.k8s.io/v1", "value: 10");
+    let spec = "spec: {schedulingPolicy: {gang: {minCount: 2}}}";
+    let group = object("PodGroup", "scheduling.k8s.io/v1alpha2", spec);
+    let immutable = "spec.schedulingPolicy: Invalid value: {\\\"gang\\\":{\\\"minCount\\\":1}}: field is immutable";
     for (objects, kind, merge, expected) in [
         (&budget, "PodDisruptionBudget", "{spec: {minAvailable: -1}}", Some("must be greater than or equal to 0")),
         (&budget, "PodDisruptionBudget", "{spec: {maxUnavailable: 1}}", Some("cannot be both set")),
         (&budget, "PodDisruptionBudget", "{spec: {minAvailable: 2}}", None),
         (&class, "PriorityClass", "{value: 11}", Some("value: Forbidden: may not be changed in an update.")),
         (&class, "PriorityClass", "{value: 10, description: x}", None),
+        (&group, "PodGroup", "{spec: {schedulingPolicy: {gang: {minCount: 1}}}}", Some(immutable)),
+        (&group, "PodGroup", "{spec: {schedulingPolicy: {gang: {minCount: 2}}}}", None),
     ] {
         let rest = format!("{objects}faults: [{{at: 20s, patch: {{kind: {kind}, name: b, merge: {merge}}}}}]\n");
         let [_, _, events] = run_pods("patched-object", &[("a", 1, 1, "")], &rest, 0);

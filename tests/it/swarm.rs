@@ -36,7 +36,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, Once};
 
 /// Number of seeds, of which a quick run tries a part.
-const SEEDS: u64 = 110;
+const SEEDS: u64 = 150;
 const SEEDS_OF_A_QUICK_RUN: u64 = 6;
 /// Time limit for a seed. A run of a few dozen pods that takes longer makes no progress.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

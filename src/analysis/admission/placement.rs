@@ -22,18 +22,26 @@ const TOPOLOGY_GATE: &str = "kueue.x-k8s.io/topology";
 /// Number of pods that are placed in all draws together.
 const PODS_MAX: u64 = 100_000;
 /// Smallest and largest number of draws.
-const DRAWS: [u64; 2] = [10, 100];
+const DRAWS_MIN: u64 = 10;
+pub(super) const DRAWS_MAX: u64 = 100;
 /// Length of all keys of `KnownPlacements`, after which they are forgotten.
 const KNOWN_BYTES_MAX: usize = 64 << 20;
 
 /// Placements that were tried. Most changes of queues start the same JobSets on the same nodes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct KnownPlacements {
+    /// Largest number of draws.
+    draws_max: u64,
     /// Results by the text of all inputs.
     by_inputs: Rc<RefCell<BTreeMap<String, PlacementDraws>>>,
 }
 
 impl KnownPlacements {
+    /// Nothing is known yet.
+    pub fn new(draws_max: u64) -> KnownPlacements {
+        KnownPlacements { draws_max, by_inputs: Rc::default() }
+    }
+
     /// Places the pods as [`place`] does, once for equal inputs.
     pub fn place(
         &self, scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool,
@@ -42,7 +50,7 @@ impl KnownPlacements {
         if let Some(known) = self.by_inputs.borrow().get(&inputs) {
             return Ok(known.clone());
         }
-        let placed = place(scenario, stops_at_failure, needs_nodes)?;
+        let placed = place(scenario, self.draws_max, stops_at_failure, needs_nodes)?;
         let mut known = self.by_inputs.borrow_mut();
         if known.keys().map(String::len).sum::<usize>() > KNOWN_BYTES_MAX {
             known.clear();
@@ -55,12 +63,13 @@ impl KnownPlacements {
 /// Places the pods of all JobSets of a scenario. If random numbers can decide whether they fit, several draws are
 /// tried; with `stops_at_failure`, only until one does not fit. With `needs_nodes`, several draws are also tried if
 /// random numbers only decide which nodes the pods use.
-fn place(scenario: &ScenarioSpec, stops_at_failure: bool, needs_nodes: bool) -> Result<PlacementDraws, CannotRun> {
+fn place(
+    scenario: &ScenarioSpec, draws_max: u64, stops_at_failure: bool, needs_nodes: bool,
+) -> Result<PlacementDraws, CannotRun> {
     let pods: u64 = scenario.jobsets.iter().map(|submitted| submitted.jobset.spec.pods()).sum();
-    let [least, most] = DRAWS;
     let is_drawn = is_drawn(scenario);
     let has_choice = is_drawn || needs_nodes && scenario.control_plane.ties != SchedulerTies::InOrder;
-    let draws = if has_choice { (PODS_MAX / pods.max(1)).clamp(least, most) } else { 1 };
+    let draws = if has_choice { (PODS_MAX / pods.max(1)).max(DRAWS_MIN).min(draws_max) } else { 1 };
     let mut placed = placements(scenario, draws, stops_at_failure || !is_drawn)?;
     if !is_drawn {
         (placed.tried, placed.fitting) = (1, placed.fitting.min(1));

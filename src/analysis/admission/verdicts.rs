@@ -2,7 +2,7 @@
 
 use super::inputs;
 use super::placement;
-use super::placement::{AssignedJob, KnownPlacements};
+use super::placement::{AssignedJob, DRAWS_MAX, KnownPlacements};
 use super::queue_state::{in_order, queue_state};
 use super::report::{
     AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
@@ -39,7 +39,7 @@ const VALUES_MAX: u32 = 64;
 pub fn admission_report(
     scenario: &ScenarioSpec, has_cluster: bool, wait: Option<&WaitRequest>,
 ) -> Result<AdmissionReport, CannotRun> {
-    let inputs = AdmissionInputs::new(scenario)?;
+    let inputs = AdmissionInputs::new(scenario, DRAWS_MAX)?;
     let submissions = inputs.submit_all(has_cluster)?;
     let mut report = submissions.report(notes(scenario, &inputs.objects, has_cluster, wait));
     for (at, verdict) in report.job_sets.iter_mut().enumerate() {
@@ -54,9 +54,12 @@ pub fn admission_report(
     Ok(report)
 }
 
-/// Returns the report without changes that would start the JobSets, which takes much less time.
-pub fn admission_verdicts(scenario: &ScenarioSpec, has_cluster: bool) -> Result<AdmissionReport, CannotRun> {
-    let inputs = AdmissionInputs::new(scenario)?;
+/// Returns the report without changes that would start the JobSets, which takes much less time. At most `draws_max`
+/// placements are tried if random numbers decide about them.
+pub fn admission_verdicts(
+    scenario: &ScenarioSpec, has_cluster: bool, draws_max: u64,
+) -> Result<AdmissionReport, CannotRun> {
+    let inputs = AdmissionInputs::new(scenario, draws_max)?;
     let submissions = inputs.submit_all(has_cluster)?;
     Ok(submissions.report(notes(scenario, &inputs.objects, has_cluster, None)))
 }
@@ -75,13 +78,13 @@ struct AdmissionInputs {
 }
 
 impl AdmissionInputs {
-    fn new(scenario: &ScenarioSpec) -> Result<AdmissionInputs, CannotRun> {
+    fn new(scenario: &ScenarioSpec, draws_max: u64) -> Result<AdmissionInputs, CannotRun> {
         let base = ScenarioSpec { kueue: None, admit_unplaceable: true, ..scenario.clone() };
         let cluster = SimulationInput::new(&base)?.cluster().clone();
         let objects = Arc::new(scenario.kueue.clone().unwrap_or_default());
         let queues = queue_state(&base, &objects, &cluster);
         let (scenario, cluster) = (Arc::new(base), Arc::new(cluster));
-        let (ended, placements) = (BTreeSet::new(), KnownPlacements::default());
+        let (ended, placements) = (BTreeSet::new(), KnownPlacements::new(draws_max));
         Ok(AdmissionInputs { scenario, objects, cluster, ended, queues, placements })
     }
 

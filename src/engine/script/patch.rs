@@ -46,18 +46,29 @@ impl ScriptRunner {
 }
 
 /// Validates a changed object like a new one, for the kinds that are validated when they are created. The value and the
-/// policy of a PriorityClass are immutable (`ValidatePriorityClassUpdate`).
+/// policy of a PriorityClass are immutable (`ValidatePriorityClassUpdate`), and so is the spec of a PodGroup
+/// (`ValidatePodGroupUpdate` and the markers of its type).
 fn check_update(kind: ObjectKind, before: &Value, after: &Value) -> Result<(), AdmissionRejection> {
+    let name = after["metadata"]["name"].as_str().unwrap_or("");
+    let mut errors = ErrorList::default();
     match kind {
-        ObjectKind::PodDisruptionBudget | ObjectKind::PodGroup => admit_any(after, &ObjectContext::default()).map(drop),
+        ObjectKind::PodDisruptionBudget => admit_any(after, &ObjectContext::default()).map(drop),
+        ObjectKind::PodGroup => {
+            admit_any(after, &ObjectContext::default())?;
+            for field in ["podGroupTemplateRef", "schedulingPolicy", "schedulingConstraints"] {
+                let (old, new) = (&before["spec"][field], &after["spec"][field]);
+                if old != new {
+                    errors.invalid(&FieldPath::new("spec").child(field), new, "field is immutable");
+                }
+            }
+            errors.into_rejection(kind.as_str(), name)
+        }
         ObjectKind::PriorityClass => {
-            let mut errors = ErrorList::default();
             for field in ["value", "preemptionPolicy"] {
                 if before[field] != after[field] {
                     errors.forbidden(&FieldPath::new(field), "may not be changed in an update.");
                 }
             }
-            let name = after["metadata"]["name"].as_str().unwrap_or("");
             errors.into_rejection(kind.as_str(), name)
         }
         _ => Ok(()),

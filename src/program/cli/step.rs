@@ -1,7 +1,7 @@
 //! `step`: simulates record by record, with commands from standard input.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{ExperimentInput, stored_run};
+use crate::cli::inputs::{ExperimentInput, note_not_modelled, stored_run};
 use crate::step::{self, Console};
 use crate::{cli::args::InputArgs, cli::output, step::breakpoints::Breakpoint};
 use sim_engine::SimulationInput;
@@ -27,6 +27,7 @@ pub fn cli(args: &StepArgs) -> Result<u8, CommandFailure> {
         bail!("standard input is used for commands: pass the manifests as a file with -f");
     }
     let loaded = ExperimentInput::read(&play)?.pods(&[], "step")?;
+    note_not_modelled(&loaded.not_modelled());
     let seed = play.seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario)?;

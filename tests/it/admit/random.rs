@@ -128,7 +128,7 @@ impl Situation {
 
     fn verdicts(&self) -> Vec<JobSetVerdict> {
         let (scenario, has_nodes) = self.scenario();
-        admission_verdicts(&scenario, has_nodes).unwrap_or_else(|e| panic!("{e}")).job_sets
+        admission_verdicts(&scenario, has_nodes, 100).unwrap_or_else(|e| panic!("{e}")).job_sets
     }
 
     /// Returns the scenario, and whether it has nodes.

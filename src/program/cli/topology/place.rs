@@ -3,7 +3,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputFormat, path_value};
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::{ExperimentInput, fitting_topology};
+use crate::cli::inputs::{ExperimentInput, fitting_topology, note_not_modelled};
 use crate::cli::output;
 use sim_analysis::capacity::{FitResult, GroupUse, JobUse, PlacementReport, fit};
 use sim_analysis::format::{column, count, thousands};
@@ -53,6 +53,7 @@ pub fn read(file: &Path, manifests: &[String], sets: &[FieldOverride]) -> Result
     if !loaded.skipped.is_empty() {
         output::note(&format!("not simulated: {}", loaded.skipped.join(", ")));
     }
+    note_not_modelled(&loaded.not_modelled());
     Ok(loaded.scenario)
 }
 
