@@ -269,7 +269,7 @@ fn racks_with_a_missing_tray_are_chosen_as_often_at_both_levels() {
         scenario.control_plane.ties = sim_api::spec::SchedulerTies::Draw;
         scenario
     };
-    let replications = support::cases(10, 36);
+    let replications = support::cases(10, 24);
     assert_same_means("a spare rack", &drawn(racks(5, 4)), replications);
     assert_same_means("a spare tray per rack", &drawn(racks(4, 5)), replications);
     // Without a choice of domains, which pods wait in their domain is drawn, and an exit of a waiting pod has no
@@ -298,7 +298,7 @@ fn random_scenarios_have_the_same_restarts_and_goodput() {
         Some(seed) => seed..seed + 1,
         None => {
             support::number("LEVELS_FROM").unwrap_or(0)
-                ..support::number("LEVELS_SEEDS").unwrap_or(support::cases(24, 80))
+                ..support::number("LEVELS_SEEDS").unwrap_or(support::cases(24, 50))
         }
     };
     let (mut all, mut equal, mut close, mut supported) = (0, 0, 0, 0);

@@ -367,7 +367,7 @@ fn check(seed: u64, printed: &mut usize, failures: &mut Vec<String>) {
 #[test]
 fn in_random_situations_every_printed_change_admits_and_no_smaller_one_does() {
     // `ADMIT_SITUATIONS=300` takes 12 minutes.
-    let cases = support::number("ADMIT_SITUATIONS").unwrap_or(support::cases(4, 12));
+    let cases = support::number("ADMIT_SITUATIONS").unwrap_or(support::cases(4, 8));
     let (mut printed, mut failures) = (0, Vec::new());
     (0..cases).for_each(|seed| check(seed, &mut printed, &mut failures));
     assert!(failures.is_empty(), "{failures:#?}");
