@@ -290,7 +290,8 @@ fn labels_and_annotations_of_other_components_are_listed_as_not_modelled() {
 fn every_command_that_simulates_or_checks_a_manifest_names_what_is_not_modelled() {
     let dir = scratch("not-modelled");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    let (manifest, scenario, chart, page) = (at("job.yaml"), at("scenario.yaml"), at("chart.svg"), at("report") + ".md");
+    let (manifest, scenario, chart, page) =
+        (at("job.yaml"), at("scenario.yaml"), at("chart.svg"), at("report") + ".md");
     let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\nspec: {failurePolicy: \
                   {maxRestarts: 1}, replicatedJobs: [{name: w, template: {spec: {template: {metadata: {annotations: \
                   {sidecar.istio.io/inject: 'true'}}, spec: {restartPolicy: Never, containers: [{name: c, image: \
