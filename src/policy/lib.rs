@@ -3,6 +3,7 @@
 //! Must never access a clock, random numbers, a queue or mutable state.
 
 pub mod conditions;
+pub mod crash_back_off;
 pub mod decision;
 pub mod depends_on;
 pub mod elastic;
@@ -26,6 +27,7 @@ pub mod trace;
 pub mod ttl;
 pub mod view;
 
+pub use crash_back_off::CrashBackOff;
 pub use plan::*;
 pub use reconcile::{reconcile, reconcile_counted};
 pub use reconcile_error::ReconcileError;

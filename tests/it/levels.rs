@@ -45,6 +45,8 @@ struct Case<'a> {
     /// Restart limit and rules of the failure policy, as YAML.
     limit: String,
     annotations: &'static str,
+    /// More of the JobSet's spec, after its first replicatedJob.
+    more: &'a str,
     rest: &'a str,
 }
 
@@ -66,6 +68,7 @@ impl<'a> Case<'a> {
             job: NEVER.to_owned(),
             limit: "maxRestarts: 100000".to_owned(),
             annotations: "",
+            more: "",
             rest: "",
         }
     }
@@ -82,8 +85,8 @@ impl<'a> Case<'a> {
         let jobset = format!(
             "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train{}}}\nspec:\n  failurePolicy: {{{}, \
              restartStrategy: {}}}\n  replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template: {{spec: \
-             {{parallelism: {pods}, completions: {pods}, {}}}}}\n",
-            self.annotations, self.limit, self.strategy, self.job
+             {{parallelism: {pods}, completions: {pods}, {}}}}}\n{}",
+            self.annotations, self.limit, self.strategy, self.job, self.more
         );
         support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -359,6 +362,79 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
     }
 }
 
+/// Pods that use a port of their node, as those of xpk do.
+fn with_port(resources: &str) -> String {
+    format!(
+        "backoffLimit: 0, template: {{spec: {{restartPolicy: Never, hostNetwork: true, containers: [{{name: w, image: x, \
+         ports: [{{containerPort: 8471}}], resources: {{limits: {{{resources}}}}}}}]}}}}"
+    )
+}
+
+#[test]
+fn queue_labels_without_queues_and_ports_of_nodes_change_nothing_at_both_levels() {
+    let case = Case {
+        job: with_port("a.com/chip: 1"),
+        annotations: ", labels: {kueue.x-k8s.io/queue-name: team}",
+        ..Case::new("Recreate", (1, 8), 12, &[HOST, EXIT])
+    };
+    assert_equal("xpk", &case.scenario(), 8);
+}
+
+/// Jobs that are created when others are ready do not hold nodes while these wait for theirs.
+#[test]
+fn jobs_wait_for_those_before_them_in_the_startup_order_at_both_levels() {
+    let second = |more: &str, end: &str| {
+        format!(
+            "  - name: v\n{more}    replicas: 2\n    template: {{spec: {{parallelism: 3, completions: 3, {NEVER}}}}}\n{end}"
+        )
+    };
+    let in_order = second("", "  startupPolicy: {startupPolicyOrder: InOrder}\n");
+    let depends = second("    dependsOn: [{name: w, status: Ready}]\n", "");
+    for (name, more) in [("InOrder", &in_order), ("dependsOn", &depends)] {
+        for strategy in ["Recreate", "BlockingRecreate"] {
+            let case = Case { more, ..Case::new(strategy, (1, 2), 8, &[REPAIR, EXIT]) };
+            // An exit within the seconds of a restart may hit a pod that is not ready yet at the other level.
+            let all = checked(&case.scenario(), 7, 8);
+            let differs = |one: &&CheckedLevels| !one.is_equal();
+            assert!(all.iter().filter(differs).count() <= 1, "{name}, {strategy}: several replications differ");
+            for one in &all {
+                let [pods, nodes] = one.goodput();
+                assert!((pods - nodes).abs() <= GOODPUT_TOLERANCE, "{name}, {strategy}: goodput {pods} and {nodes}");
+            }
+        }
+    }
+}
+
+/// The kubelet restarts containers; the Job fails when there are too many restarts, and a node that is lost takes the
+/// count of its pod along.
+#[test]
+fn containers_that_the_kubelet_restarts_count_towards_the_limit_of_their_job_at_both_levels() {
+    let job =
+        |limit: u32| NEVER.replace("Never", "OnFailure").replace("backoffLimit: 0", &format!("backoffLimit: {limit}"));
+    for limit in [6, 2, 1] {
+        let case = Case { job: job(limit), ..Case::new("Recreate", (1, 8), 12, &[EXIT]) };
+        assert_equal(&format!("backoffLimit {limit}"), &case.scenario(), 8);
+    }
+    let case = Case { job: job(2), ..Case::new("Recreate", (1, 8), 12, &[EXIT, HOST]) };
+    assert_same_means("lost nodes", &case.scenario(), support::cases(8, 24));
+    // A container that exits again soon waits for its back-off.
+    let often = "- {cause: software, on: Pod, mtbf: 1h, exitCode: 1}\n";
+    let case = Case { job: job(100_000), ..Case::new("Recreate", (1, 2), 2, &[often]) };
+    assert_same_means("back-off", &case.scenario(), support::cases(4, 12));
+}
+
+#[test]
+fn slow_machines_stretch_the_steps_at_both_levels() {
+    let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 30d, backAfter: 1d}\n";
+    assert_equal("slow", &Case::new("Recreate", (1, 8), 8, &[slow, REPAIR, EXIT]).scenario(), 8);
+    let case = Case::new("BlockingRecreate", (1, 8), 12, &[slow, HOST]);
+    assert_equal("slow nodes that are left", &case.scenario(), 12);
+    let training = |one: &CheckedLevels| one.nodes.jobsets[0].training.as_ref().map(|t| t.time_s.clone());
+    let all = checked(&case.scenario(), 7, 2);
+    let slow_time = |one| training(one).and_then(|time| time.get("slow").copied()).unwrap_or(0.0);
+    assert!(all.iter().any(|one| slow_time(one) > 3_600.0), "{:?}", training(&all[0]));
+}
+
 #[test]
 fn unmodelled_features_are_rejected_by_name() {
     let refused = |scenario: &ScenarioSpec| match NodesExperiment::new(scenario) {
@@ -366,9 +442,11 @@ fn unmodelled_features_are_rejected_by_name() {
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("the scenario is not rejected"),
     };
-    let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 20d, backAfter: 1d}\n";
-    let slow = Case::new("Recreate", (1, 8), 8, &[slow]).scenario();
-    assert!(refused(&slow).contains("does Slow"));
+    let wrong = "- {cause: sdc, does: Corrupt, foundAfter: 1h, mtbf: 20d}\n";
+    let wrong = Case::new("Recreate", (1, 8), 8, &[wrong]).scenario();
+    assert!(refused(&wrong).contains("does Corrupt"));
+    let shares = Case { job: with_port("cpu: 1"), ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
+    assert!(refused(&shares.scenario()).contains("ports of the node"));
     let mut idle = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
     idle.training.clear();
     assert!(refused(&idle).contains("without a training job"));

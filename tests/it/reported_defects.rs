@@ -1751,3 +1751,32 @@ fn limits_that_end_every_attempt_are_named() {
         assert!(named.contains(message), "{fields}: {text}");
     }
 }
+
+/// A pod that was evicted from a lost node and replaced ends when its node is deleted. Nothing restarts then: the next
+/// restart began at that time, 49 minutes before its cause, and was blamed on the lost node.
+#[test]
+fn the_end_of_a_pod_that_was_replaced_begins_no_restart() {
+    let dir = scratch("replaced-pod");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {failurePolicy: \
+                  {maxRestarts: 3}, replicatedJobs: [{name: w, template: {spec: {parallelism: 4, completions: 4, \
+                  backoffLimit: 5, template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'x:1', \
+                  resources: {requests: {cpu: 5}}}]}}}}}]}\n";
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology: {apiVersion: \
+                    jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: 'n-{node}', nodesPerIsland: \
+                    6, allocatable: {cpu: 8, memory: 64Gi}}]}\njobSets: [{manifest: a.yaml}]\nfaults: [{at: 1h, \
+                    crashNode: {ofPod: a-w-0-2, alias: lost}}, {at: 70m, deleteNode: {alias: lost}}, {at: 2h, \
+                    containerExit: {pod: a-w-0-1, exitCode: 1}}]\nstop: {at: 3h, when: Time}\n";
+    let file = dir.join("s.yaml");
+    fs::write(&file, scenario).unwrap();
+    let out = dir.join("out");
+    let run = program(&["run", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()]).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    let table = fs::read_to_string(out.join("restarts.csv")).unwrap();
+    let mut rows = table.lines().map(|line| line.trim_end().split(',').collect::<Vec<_>>());
+    let head = rows.next().unwrap();
+    let column = |name: &str| head.iter().position(|title| *title == name).unwrap();
+    let starts: Vec<f64> = rows.map(|row| row[column("start_time_s")].parse().unwrap()).collect();
+    assert_eq!(starts, [3_600.0, 7_200.0], "{table}");
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -10,7 +10,7 @@ use sim_base::fnv;
 use sim_engine::CannotRun;
 use sim_surrogate::nodes::{
     JobSetProfile, JobSetResult, NodesModel, NodesOutcome, NodesSimulator, NotMeasured, Recovery, measure, profile_key,
-    why_not,
+    why_not, why_not_placed,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,7 +96,11 @@ impl NodesExperiment {
             profiles.push((key, profile));
         }
         let own = profiles.iter().map(|(_, profile)| Arc::clone(profile)).collect();
-        Ok(NodesExperiment { model: Arc::new(NodesModel::new(Arc::new(scenario.clone()), own)), profiles })
+        let model = NodesModel::new(Arc::new(scenario.clone()), own);
+        match why_not_placed(&model) {
+            Some(why) => Err(NotAtNodes::Refused(vec![why])),
+            None => Ok(NodesExperiment { model: Arc::new(model), profiles }),
+        }
     }
 
     /// The simulated scenario.

@@ -3,12 +3,12 @@
 //! Images are on the nodes unless a fault states otherwise. Only pulls that a fault affects are modelled here.
 
 use super::KubeletState;
-use super::restarts::{WORKER_RESYNC, crash_back_off};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::ExitedContainers;
 use crate::{ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{AgentMode, ImagePullFailure};
 use sim_base::{Duration, PodId, SimTime};
+use sim_policy::crash_back_off::{WORKER_RESYNC, crash_back_off};
 
 /// Time after which a pod worker looks again at a pod whose sync has failed, `backOffPeriod`.
 const WORKER_BACK_OFF: Duration = Duration::from_secs(10);

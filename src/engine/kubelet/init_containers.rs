@@ -11,7 +11,8 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ExitedContainers, ObjectStore, flag};
 use sim_api::spec::{ContainerRestartAction, ContainerRule};
 use sim_base::random::StreamPurpose;
-use sim_base::{Duration, PodId, SimTime};
+use sim_base::{Duration, PodId};
+use sim_policy::CrashBackOff;
 
 /// The sidecars of a pod.
 #[derive(Copy, Clone)]
@@ -232,16 +233,4 @@ impl KubeletState {
         let status = if waits { StatusWrite::Running } else { StatusWrite::Ready };
         self.write_status(ctx, pod, status);
     }
-}
-
-/// Crash back-off of a container: number of doublings, and times of its last start and end.
-#[derive(Copy, Clone)]
-pub(super) struct CrashBackOff {
-    pub level: u8,
-    pub restarted_at: SimTime,
-    pub ended_at: SimTime,
-}
-
-impl CrashBackOff {
-    pub const NONE: CrashBackOff = CrashBackOff { level: 0, restarted_at: SimTime::ZERO, ended_at: SimTime::NEVER };
 }

@@ -35,6 +35,7 @@ use crate::store::{
 };
 use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
+use sim_policy::CrashBackOff;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
@@ -78,7 +79,7 @@ mod up {
     /// The kubelet has admitted the pod.
     pub const ADMITTED: u16 = 1 << 9;
 }
-use init_containers::{CrashBackOff, SidecarState};
+use init_containers::SidecarState;
 use up::{ADMITTED, AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.

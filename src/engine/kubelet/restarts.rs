@@ -1,7 +1,6 @@
 //! Containers that restart in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
-use super::init_containers::CrashBackOff;
 use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Body, TicketSubject, TicketWait};
@@ -9,11 +8,7 @@ use crate::{apiserver, ctx::EngineContext, store::flag};
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
-
-/// A container that ran longer than this resets its crash back-off (kubernetes.md 3.4).
-const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
-/// Maximum sleep of a pod worker, `syncFrequency` (kubernetes.md 3.1).
-pub(super) const WORKER_RESYNC: Duration = Duration::from_secs(60);
+use sim_policy::CrashBackOff;
 
 impl KubeletState {
     /// Restarts all containers of a pod in place, or this number of them; the pod becomes not ready.
@@ -66,22 +61,12 @@ impl KubeletState {
         row.restart_sum += more;
     }
 
-    /// Remaining back-off, counted from the end of the container. A pod worker that finds it unfinished returns after
-    /// the remaining time, at most one minute, extended by up to half of it (kubernetes.md 3.1).
+    /// Remaining back-off of a container that restarts. A pod worker that finds it unfinished returns up to half of the
+    /// remaining time late (kubernetes.md 3.1).
     pub(super) fn remaining_back_off(
         &self, ctx: &mut EngineContext<'_>, pod: PodId, crash: &mut CrashBackOff,
     ) -> Duration {
-        let over = crash.ended_at.min(ctx.now) + crash.next_back_off();
-        let mut looks = ctx.now;
-        for look in 0.. {
-            let left = over.since(looks).min(WORKER_RESYNC);
-            if left == Duration::ZERO {
-                break;
-            }
-            looks = self.next_look(ctx, pod, (looks, left), look);
-        }
-        crash.restarted_at = looks;
-        looks.since(ctx.now)
+        crash.restart(ctx.now, |sleep, look| self.next_look(ctx, pod, sleep, look))
     }
 
     /// Time at which a pod worker looks at the pod again that waits for `left` from `now`: up to half of it later.
@@ -167,26 +152,4 @@ impl KubeletState {
         }
         self.arm_exit(ctx, pod);
     }
-}
-
-impl CrashBackOff {
-    /// kubernetes.md 3.4: the back-off entry is created at the second start; a container that ran for more than ten
-    /// minutes since its last start begins again at the initial delay.
-    fn next_back_off(&mut self) -> Duration {
-        let ran = self.ended_at.since(self.restarted_at);
-        if self.level > 0 && ran > CRASH_BACK_OFF_RESET {
-            self.level = 0;
-        }
-        let back_off = crash_back_off(self.level);
-        self.level = self.level.saturating_add(1);
-        back_off
-    }
-}
-
-/// Delay before a restart, by the number of earlier ones: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
-pub(super) fn crash_back_off(level: u8) -> Duration {
-    if level == 0 {
-        return Duration::ZERO;
-    }
-    Duration::from_secs((10u64 << (level - 1).min(5)).min(300))
 }

@@ -4,6 +4,7 @@ use super::run::{NodesEvent, Replication};
 use sim_api::spec::SilentFaults;
 use sim_base::{Duration, NodeId, SimTime};
 use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
+use sim_reliability::training::UNIT_FACTOR;
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
 const LOST_EXIT_CODE: i32 = 255;
@@ -39,8 +40,31 @@ impl Replication<'_, '_> {
                     self.hang(pod, (detected_after, exit_code));
                 }
             }
+            FaultOperation::Silent(SilentFaults::Slow { factor }) => {
+                self.slowdowns.insert(node, (factor * UNIT_FACTOR as f64) as u64);
+                (0..self.jobsets.len()).for_each(|jobset| self.update_pace(jobset));
+            }
+            // Links matter to jobs with a communication time only, which are refused.
+            FaultOperation::Silent(SilentFaults::Degrade { .. }) => {}
             other => unreachable!("refused: {other:?}"),
         }
+    }
+
+    /// The training job makes steps at the pace of its slowest machine.
+    pub fn update_pace(&mut self, jobset: usize) {
+        let of = |node: &NodeId| {
+            let crowds = self.jobs_of(jobset).any(|job| self.jobs[job].crowd.nodes.has(*node));
+            crowds || self.on_node[node.ix()].iter().any(|pod| self.jobset_of(*pod) == jobset)
+        };
+        let slow = self.slowdowns.iter().filter(|(_, factor)| **factor > UNIT_FACTOR);
+        let slowest = slow.filter(|(node, _)| of(node)).map(|(_, factor)| *factor).max();
+        if self.jobsets[jobset].trainer.slow_down(self.now, slowest.unwrap_or(UNIT_FACTOR)) {
+            self.schedule_end_of_work(jobset);
+        }
+    }
+
+    fn jobset_of(&self, pod: usize) -> usize {
+        self.model.jobs[self.model.job_of_pod[pod] as usize].jobset
     }
 
     fn apply_to_pod(&mut self, pod: usize, operation: FaultOperation) {
@@ -57,7 +81,8 @@ impl Replication<'_, '_> {
     fn runs(&self, pod: usize) -> bool {
         let (row, job) = (&self.pods[pod], self.model.job_of_pod[pod] as usize);
         let bound_at = if row.is_apart {
-            Some(row.bound_at).filter(|_| row.exists && row.node.is_some() && !row.is_lost && !row.is_deleting)
+            let is_up = row.exists && row.node.is_some() && !row.is_lost && !row.is_deleting && !row.is_restarting;
+            Some(row.bound_at).filter(|_| is_up)
         } else {
             Some(self.jobs[job].crowd.bound_at).filter(|_| !self.jobs[job].crowd.nodes.is_empty())
         };
@@ -307,6 +332,9 @@ impl Replication<'_, '_> {
         let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
         if self.model.jobsets[jobset].profile.in_place.is_empty() {
             self.set_apart(pod);
+            if exit_code != 0 && self.restarts_containers(self.model.job_of_pod[pod] as usize) {
+                return self.restart_container(pod);
+            }
             let noticed = self.restart_delays(jobset).noticed;
             self.fail_pod(pod, Some(exit_code), noticed);
         } else {

@@ -3,13 +3,17 @@
 
 use super::outcome::CountedRestart;
 use super::places::{PodRole, SearchedPod};
+use super::profile::{JobDelays, PlacementDelays};
 use super::run::{JobRow, NodesEvent, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, RestartStrategy};
+use sim_base::random::{StreamPurpose, UniformDraw};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::record::LedgerCategory;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict, fail_job_message, matching_rule};
-use sim_policy::{FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile};
+use sim_policy::{
+    CrashBackOff, FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile,
+};
 
 impl Replication<'_, '_> {
     pub fn is_leader(&self, pod: usize) -> bool {
@@ -20,13 +24,8 @@ impl Replication<'_, '_> {
     /// Returns whether all pods of a JobSet have nodes and none is lost or ends.
     pub fn is_complete(&self, jobset: usize) -> bool {
         let complete = |job: usize| {
-            let row = &self.jobs[job];
-            row.exists
-                && !row.is_deleting
-                && row.failure.is_none()
-                && row.unplaced == 0
-                && row.lost == 0
-                && !row.apart.iter().any(|pod| self.pods[*pod].is_deleting)
+            self.has_all_pods(job)
+                && !self.jobs[job].apart.iter().any(|pod| self.pods[*pod].is_deleting || self.pods[*pod].is_restarting)
         };
         let row = &self.jobsets[jobset];
         row.ended.is_none() && row.absent == 0 && self.jobs_of(jobset).all(complete)
@@ -44,6 +43,7 @@ impl Replication<'_, '_> {
         let (node, is_lost) = (row.node, row.is_lost);
         (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
         (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
+        (row.is_restarting, row.restarts, row.crash) = (false, 0, CrashBackOff::NONE);
         self.jobs[job].lost -= u32::from(is_lost);
         if !node.is_some() {
             self.jobs[job].unplaced -= 1;
@@ -65,6 +65,62 @@ impl Replication<'_, '_> {
         let container = self.container_name(job);
         let codes: Vec<(&str, i32)> = exit_code.iter().map(|code| (container.as_str(), *code)).collect();
         self.count_failed_pod(pod, &FailedPodView { exit_codes: &codes, disruption_target: false }, noticed);
+    }
+
+    /// Returns whether the kubelet restarts containers of a Job's pods that exit with an error (kubernetes.md 1.6).
+    pub fn restarts_containers(&self, job: usize) -> bool {
+        self.spec_of(job).template.template.spec.restart_policy == RestartPolicy::OnFailure
+    }
+
+    /// The container of a pod exits, and the kubelet restarts it after its back-off.
+    pub fn restart_container(&mut self, pod: usize) {
+        let (job, now) = (self.model.job_of_pod[pod] as usize, self.now);
+        let of = &self.model.jobs[job];
+        self.interrupt(of.jobset);
+        let measured = &self.model.jobsets[of.jobset].profile.containers;
+        let chosen = self.choose_delays(of.jobset, measured.len());
+        let row = &mut self.pods[pod];
+        (row.hang, row.is_restarting, row.epoch) = (None, true, row.epoch + 1);
+        row.crash.ended_at = now;
+        let (mut crash, epoch) = (row.crash, row.epoch);
+        let mut name = UniformDraw {
+            purpose: StreamPurpose::WorkerJitter,
+            entity: of.key.part((pod - of.pods.start) as u64),
+            occurrence: epoch,
+            substream: 0,
+        };
+        let back_off = crash.restart(now, |(from, sleep), look| {
+            name.substream = look as u32;
+            from + sleep + Duration(self.draws.below(name, (sleep.0 / 2 / 1_000) as u32 + 1) as u64 * 1_000)
+        });
+        self.pods[pod].crash = crash;
+        self.schedule_after(measured[chosen] + back_off, NodesEvent::ContainerRestarted { pod, epoch });
+    }
+
+    /// The container runs again, and its restart is counted.
+    pub fn container_restarted(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let row = &mut self.pods[pod];
+        (row.is_restarting, row.restarts) = (false, row.restarts + 1);
+        if row.is_lost || row.is_deleting || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
+            return;
+        }
+        self.check_complete(self.model.jobs[job].jobset);
+        let epoch = self.jobs[job].epoch;
+        self.schedule_after(SYNC_JOB_BATCH_PERIOD, NodesEvent::RestartsCounted { job, epoch });
+    }
+
+    /// The Job controller counts the restarts of containers, and the Job fails if there are too many.
+    pub fn count_restarts(&mut self, job: usize) {
+        let row = &self.jobs[job];
+        if !row.exists || row.is_deleting || row.failure.is_some() {
+            return;
+        }
+        let plan = sim_policy::job::sync(&self.sync_view(job, None));
+        if let Some(failure) = plan.fail {
+            self.interrupt(self.model.jobs[job].jobset);
+            self.fail_job(job, failure, Duration::ZERO);
+        }
     }
 
     /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans.
@@ -131,15 +187,26 @@ impl Replication<'_, '_> {
             let name = super::model::job_name(jobset, of.rj, of.index);
             fail_job_message(&jobset.namespace, &format!("{name}-{}", pod - of.pods.start), matched, rule)
         });
-        // The kubelet restarts the containers (kubernetes.md 1.6).
-        let restarts = !failed.exit_codes.is_empty() && spec.template.spec.restart_policy == RestartPolicy::OnFailure;
-        self.jobs[job].failed_pods += u32::from(verdict.counts && !restarts);
+        self.jobs[job].failed_pods += u32::from(verdict.counts);
         let record = self.jobs[job].backoff;
         // A pod that terminates has no finish time yet.
         self.jobs[job].backoff =
             if !self.pods[pod].is_deleting { record.after_sync(None, std::iter::once(self.now)) } else { record };
-        let view = JobSyncView {
-            spec,
+        let plan = sim_policy::job::sync(&self.sync_view(job, message.as_deref()));
+        if let Some(failure) = plan.fail {
+            return self.fail_job(job, failure, noticed);
+        }
+        // The pod is replaced after the back-off.
+        let after = plan.requeue_after.unwrap_or(SYNC_JOB_BATCH_PERIOD).max(SYNC_JOB_BATCH_PERIOD);
+        let epoch = self.jobs[job].epoch;
+        self.schedule_after(noticed + after, NodesEvent::PodPlaced { pod, epoch });
+    }
+
+    /// What the Job controller knows of a Job.
+    fn sync_view<'v>(&'v self, job: usize, fail_job_message: Option<&'v str>) -> JobSyncView<'v> {
+        let apart = self.jobs[job].apart.iter().map(|pod| &self.pods[*pod]).filter(|pod| pod.exists);
+        JobSyncView {
+            spec: &self.spec_of(job).template,
             version: self.model.scenario.control_plane.kubernetes,
             now: self.now,
             deleting: false,
@@ -153,21 +220,13 @@ impl Replication<'_, '_> {
             succeeded: 0,
             succeeded_indexes: &[],
             failed: self.jobs[job].failed_pods,
-            container_restarts: u32::from(restarts),
+            container_restarts: apart.map(|pod| pod.restarts).sum(),
             failed_indexes: 0,
             failed_and_succeeded: 0,
-            fail_job_message: message.as_deref(),
+            fail_job_message,
             expectations_satisfied: true,
             backoff: self.jobs[job].backoff,
-        };
-        let plan = sim_policy::job::sync(&view);
-        if let Some(failure) = plan.fail {
-            return self.fail_job(job, failure, noticed);
         }
-        // The pod is replaced after the back-off.
-        let after = plan.requeue_after.unwrap_or(SYNC_JOB_BATCH_PERIOD).max(SYNC_JOB_BATCH_PERIOD);
-        let epoch = self.jobs[job].epoch;
-        self.schedule_after(noticed + after, NodesEvent::PodPlaced { pod, epoch });
     }
 
     // --- failing Jobs
@@ -344,7 +403,7 @@ impl Replication<'_, '_> {
             if self.jobs[job].exists && !self.jobs[job].is_deleting {
                 self.delete_job(job, (delay.released, delay.gone));
             }
-            self.jobs[job].is_awaited = false;
+            (self.jobs[job].is_awaited, self.jobs[job].is_deferred) = (false, false);
         }
     }
 
@@ -357,7 +416,7 @@ impl Replication<'_, '_> {
         let delays = self.restart_delays(jobset);
         for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
             let row = &mut self.jobs[job];
-            row.is_awaited = true;
+            (row.is_awaited, row.is_deferred) = (true, false);
             if row.exists && !row.is_deleting {
                 self.delete_job(job, (delay.released, delay.gone));
             } else if !row.exists {
@@ -440,9 +499,13 @@ impl Replication<'_, '_> {
 
     // --- creation and placement
 
-    /// A new Job exists, and the scheduler places its pods.
+    /// A new Job exists, and the scheduler places its pods, unless Jobs before it in the startup order are not ready.
     pub fn create_job(&mut self, job: usize) {
         let of = &self.model.jobs[job];
+        self.jobs[job].is_deferred = !self.has_predecessors(job);
+        if self.jobs[job].is_deferred {
+            return;
+        }
         self.jobsets[of.jobset].absent -= 1;
         let status = &self.jobsets[of.jobset].status;
         let restarts = status.replicated_jobs.get(of.rj as usize);
@@ -456,7 +519,7 @@ impl Replication<'_, '_> {
         if !self.model.takes_nodes_alone {
             of.pods.clone().for_each(|pod| self.add_apart(pod));
         }
-        let rest = self.rest_delay(job);
+        let rest = self.placement(job).rest;
         self.place_pods(job, rest);
     }
 
@@ -503,15 +566,48 @@ impl Replication<'_, '_> {
         }
     }
 
-    /// Delay from the first to the last pod of a Job that are placed together.
-    fn rest_delay(&self, job: usize) -> Duration {
+    /// Returns whether the pods of all Jobs that come before a Job in the startup order run.
+    fn has_predecessors(&self, job: usize) -> bool {
+        let of = &self.model.jobs[job];
+        self.model.jobsets[of.jobset].predecessors[of.rj as usize].iter().all(|before| self.has_all_pods(*before))
+    }
+
+    fn has_all_pods(&self, job: usize) -> bool {
+        let row = &self.jobs[job];
+        row.exists && !row.is_deleting && row.failure.is_none() && row.unplaced == 0 && row.lost == 0
+    }
+
+    /// Schedules the Jobs that waited for the pods of others: they follow as long after these as measured.
+    fn place_deferred(&mut self, jobset: usize) {
+        for job in self.jobs_of(jobset) {
+            if !self.jobs[job].is_deferred || !self.has_predecessors(job) {
+                continue;
+            }
+            let of = &self.model.jobs[job];
+            let before = &self.model.jobsets[of.jobset].predecessors[of.rj as usize];
+            let measured = |job: usize| {
+                let placement = self.placement(job);
+                placement.first + placement.rest
+            };
+            let last = before.iter().map(|job| measured(*job)).max().unwrap_or(Duration::ZERO);
+            let bound = before.iter().map(|job| self.jobs[*job].bound_at).max().unwrap_or(self.now);
+            let after = Duration(self.placement(job).first.0.saturating_sub(last.0));
+            self.jobs[job].is_deferred = false;
+            let (epoch, at) = (self.jobs[job].epoch, self.now.max(bound + after));
+            self.schedule(at, NodesEvent::JobPlaced { job, epoch });
+        }
+    }
+
+    /// Measured delays of the placement of a Job in the current start or restart.
+    fn placement(&self, job: usize) -> PlacementDelays {
         let jobset = self.model.jobs[job].jobset;
         let nth = job - self.jobs_of(jobset).start;
         let profile = &self.model.jobsets[jobset].profile;
         if self.jobsets[jobset].has_started {
-            self.restart_delays(jobset).jobs[nth].rest
+            let JobDelays { first, rest, .. } = self.restart_delays(jobset).jobs[nth];
+            PlacementDelays { first, rest }
         } else {
-            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth].rest
+            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth]
         }
     }
 
@@ -529,7 +625,9 @@ impl Replication<'_, '_> {
         self.stop_waiting(job);
         if is_placed {
             self.jobs[job].bound_at = self.now + rest;
-            self.check_complete(self.model.jobs[job].jobset);
+            let jobset = self.model.jobs[job].jobset;
+            self.place_deferred(jobset);
+            self.check_complete(jobset);
         }
     }
 

@@ -67,10 +67,14 @@ pub fn measure(
     let bare = scenario_of(scenario, jobset);
     let jobs: Vec<(String, u32)> = job_names(&bare);
     let exit_code = exit_code(scenario);
-    let runs: Result<Vec<MeasuredRestart>, NotMeasured> =
-        (0..RESTARTS).into_par_iter().map(|nth| run((&bare, exit_code), &jobs, nth, stops)).collect();
-    let runs = runs?;
+    let all: Vec<usize> = (0..jobs.len()).collect();
+    let runs_of = |scenario: &ScenarioSpec, failing: &[usize]| -> Result<Vec<MeasuredRestart>, NotMeasured> {
+        let run = |nth| run((scenario, exit_code), (&jobs, failing), nth, stops);
+        (0..RESTARTS).into_par_iter().map(run).collect()
+    };
+    let runs = runs_of(&bare, &all)?;
     let is_in_place = bare.jobsets[0].jobset.restarts_in_place();
+    let restarting = with_restarted_containers(scenario, jobset, &bare).filter(|_| !is_in_place);
     let profile = JobSetProfile {
         starts: runs.iter().filter_map(StartDelays::from_measured).collect(),
         restarts: if is_in_place {
@@ -80,10 +84,19 @@ pub fn measure(
             runs.iter().filter_map(RestartDelays::from_measured).collect()
         },
         in_place: if is_in_place { runs.iter().filter_map(InPlaceDelays::from_measured).collect() } else { Vec::new() },
+        containers: match &restarting {
+            Some((scenario, failing)) => {
+                let again = |run: &MeasuredRestart| Some(run.ready_again?.since(run.exited?));
+                runs_of(scenario, failing)?.iter().filter_map(again).collect()
+            }
+            None => Vec::new(),
+        },
         endings: runs.iter().filter_map(|run| Some(run.completed?.since(run.done?))).collect(),
     };
-    let has_restarts = !is_in_place || !profile.in_place.is_empty();
-    if profile.starts.is_empty() || !has_restarts || profile.restarts.is_empty() || profile.endings.is_empty() {
+    let lacks_in_place = is_in_place && profile.in_place.is_empty();
+    let lacks_containers = restarting.is_some() && profile.containers.is_empty();
+    let lacks_others = profile.starts.is_empty() || profile.restarts.is_empty() || profile.endings.is_empty();
+    if lacks_in_place || lacks_containers || lacks_others {
         return Err(NotMeasured::NeverReady(bare.jobsets[0].jobset.name.clone()));
     }
     Ok(profile)
@@ -203,6 +216,27 @@ fn scenario_of(scenario: &ScenarioSpec, jobset: usize) -> ScenarioSpec {
     bare
 }
 
+/// The scenario with containers that the kubelet restarts without limit, and the positions of the Jobs whose containers
+/// it restarts; `None` if it restarts none.
+fn with_restarted_containers(
+    scenario: &ScenarioSpec, jobset: usize, bare: &ScenarioSpec,
+) -> Option<(ScenarioSpec, Vec<usize>)> {
+    let mut restarting = bare.clone();
+    let templates = &scenario.jobsets[jobset].jobset.spec.replicated_jobs;
+    let rjs = restarting.jobsets[0].jobset.spec.replicated_jobs.iter_mut();
+    let (mut failing, mut position) = (Vec::new(), 0);
+    for (rj, template) in rjs.zip(templates) {
+        let end = position + rj.replicas as usize;
+        if template.template.template.spec.restart_policy == RestartPolicy::OnFailure {
+            rj.template.backoff_limit = Some(i32::MAX);
+            rj.template.template.spec.restart_policy = RestartPolicy::OnFailure;
+            failing.extend(position..end);
+        }
+        position = end;
+    }
+    (!failing.is_empty()).then_some((restarting, failing))
+}
+
 /// Size of a pool in measurements, so that pools that differ by some spares share them: delays depend on the number of
 /// nodes only a little.
 fn measured_size(size: u32) -> u32 {
@@ -211,14 +245,17 @@ fn measured_size(size: u32) -> u32 {
 }
 
 /// Simulates one start, one restart after an exit, and the completion. The pod that exits differs between runs.
+/// The Jobs at the positions `failing` take turns.
 fn run(
-    (bare, exit_code): (&ScenarioSpec, i32), jobs: &[(String, u32)], nth: u64, stops: StopMeasurement<'_>,
+    (bare, exit_code): (&ScenarioSpec, i32), (jobs, failing): (&[(String, u32)], &[usize]), nth: u64,
+    stops: StopMeasurement<'_>,
 ) -> Result<MeasuredRestart, NotMeasured> {
     if stops() {
         return Err(NotMeasured::Stopped);
     }
     let mut scenario = bare.clone();
-    let failed_job = (nth as usize * jobs.len() / RESTARTS as usize).min(jobs.len().saturating_sub(1));
+    let turn = (nth as usize * failing.len() / RESTARTS as usize).min(failing.len().saturating_sub(1));
+    let failed_job = failing[turn];
     let (job, pods) = &jobs[failed_job];
     scenario.faults.push(ScriptedFault {
         at: FaultTime::AfterReady(BEFORE_EXIT),

@@ -24,5 +24,5 @@ pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parame
 pub use model::NodesModel;
 pub use outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
 pub use profile::JobSetProfile;
-pub use refuse::why_not;
+pub use refuse::{why_not, why_not_placed};
 pub use run::NodesSimulator;

@@ -1,7 +1,7 @@
 //! The parts of a scenario that do not change between replications: nodes, domains, pod templates and Jobs.
 
 use super::profile::JobSetProfile;
-use sim_api::spec::{FaultsOn, JobSet, ReplicatedJob, ScenarioSpec, TrainingJob};
+use sim_api::spec::{FaultsOn, JobSet, ReplicatedJob, ScenarioSpec, StartupPolicyOrder, TrainingJob};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, NodeId};
 use sim_policy::placement::{TemplateFacts, has_room};
@@ -57,6 +57,8 @@ pub struct JobSetModel {
     pub submit_at: Duration,
     /// Indices of its Jobs.
     pub jobs: Range<usize>,
+    /// Per replicatedJob, the Jobs whose pods must be ready before its Jobs are created (SU-1, DEP-1).
+    pub predecessors: Vec<Vec<usize>>,
     /// Its training job.
     pub training: TrainingJob,
     /// Key of its random numbers, as in the engine.
@@ -107,10 +109,12 @@ impl NodesModel {
         for ((at, submitted), profile) in scenario.jobsets.iter().enumerate().zip(profiles) {
             let training = scenario.training.iter().find(|training| training.jobset == at);
             let jobs = model.add_jobs(at, &submitted.jobset);
+            let predecessors = model.predecessors(&submitted.jobset, jobs.clone());
             model.jobsets.push(JobSetModel {
                 spec: submitted.jobset.clone(),
                 submit_at: submitted.submit_at,
                 jobs,
+                predecessors,
                 training: training.cloned().expect("each JobSet has a training job"),
                 key: jobset_key(&submitted.jobset),
                 profile,
@@ -151,6 +155,16 @@ impl NodesModel {
             }
         }
         first..self.jobs.len()
+    }
+
+    fn predecessors(&self, spec: &JobSet, jobs: Range<usize>) -> Vec<Vec<usize>> {
+        let rjs = &spec.spec.replicated_jobs;
+        let in_order = spec.spec.startup_order == StartupPolicyOrder::InOrder;
+        let comes_before = |other: usize, own: usize| {
+            in_order && other < own || rjs[own].depends_on.iter().any(|on| on.name == rjs[other].name)
+        };
+        let of = |own: usize| jobs.clone().filter(|job| comes_before(self.jobs[*job].rj as usize, own)).collect();
+        (0..rjs.len()).map(of).collect()
     }
 
     fn add_template(&mut self, spec: &JobSet, rj: &ReplicatedJob) {

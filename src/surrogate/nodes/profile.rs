@@ -14,6 +14,9 @@ pub struct JobSetProfile {
     pub restarts: Vec<RestartDelays>,
     /// Delays of in-place restarts; empty with other strategies.
     pub in_place: Vec<InPlaceDelays>,
+    /// From the first exit of a container that the kubelet restarts until all pods are ready again; empty if it
+    /// restarts none.
+    pub containers: Vec<Duration>,
     /// Times from the completion of the work to the condition Completed.
     pub endings: Vec<Duration>,
 }

@@ -1,7 +1,8 @@
 //! Features that level `nodes` does not simulate. Scenarios that use them are refused with the names of the features.
 
+use super::model::NodesModel;
 use sim_api::spec::{
-    FaultsOn, RandomAction, RandomFaults, RestartPolicy, RestartStrategy, ScenarioSpec, StartupPolicyOrder, StopWhen,
+    DependsOnStatus, FaultsOn, PodTerms, RandomAction, RandomFaults, RestartStrategy, ScenarioSpec, StopWhen,
 };
 use std::collections::BTreeSet;
 
@@ -32,9 +33,12 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     for submitted in &scenario.jobsets {
         let (jobset, spec) = (&submitted.jobset, &submitted.jobset.spec);
         refuse(submitted.submit_at == sim_api::spec::BY_SCRIPT, "a JobSet that an action submits");
-        refuse(spec.startup_order == StartupPolicyOrder::InOrder, "startupPolicy InOrder");
-        refuse(spec.replicated_jobs.iter().any(|rj| !rj.depends_on.is_empty()), "dependsOn");
-        refuse(spec.suspend || jobset.kueue_queue().is_some(), "a suspended or queued JobSet");
+        let mut dependencies = spec.replicated_jobs.iter().flat_map(|rj| &rj.depends_on);
+        refuse(
+            dependencies.any(|on| on.status == DependsOnStatus::Complete),
+            "dependsOn with status Complete, because Jobs do not complete before the training does",
+        );
+        refuse(spec.suspend, "a suspended JobSet");
         refuse(spec.managed_by.is_some(), "managedBy");
         let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
         refuse(
@@ -50,14 +54,11 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
             refuse(job.backoff_limit_per_index.is_some(), "backoffLimitPerIndex");
             refuse(job.active_deadline_seconds.is_some(), "activeDeadlineSeconds");
             refuse(job.success_policy.is_some() || job.managed_by.is_some(), "successPolicy or managedBy of a Job");
-            refuse(
-                job.template.spec.restart_policy != RestartPolicy::Never && job.backoff_limit() > 1,
-                "containers that the kubelet restarts (restartPolicy OnFailure with a backoffLimit above 1)",
-            );
         }
     }
     for pod in pod_specs(scenario) {
-        refuse(pod.node_name.is_some() || !pod.terms.is_empty(), "pods with nodeName or terms about other pods");
+        let ports = PodTerms { host_ports: pod.terms.host_ports, ..PodTerms::default() };
+        refuse(pod.node_name.is_some() || pod.terms != ports, "pods with nodeName or terms about other pods");
         refuse(!pod.claims.is_empty() || !pod.resource_claims.is_empty(), "pods with volume or resource claims");
         refuse(pod.scheduling_gates > 0, "pods with scheduling gates");
     }
@@ -66,8 +67,18 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     all
 }
 
+/// Returns why level `nodes` does not simulate a prepared scenario, if it does not.
+pub fn why_not_placed(model: &NodesModel) -> Option<String> {
+    let uses_ports = pod_specs(&model.scenario).any(|pod| pod.terms.host_ports > 0);
+    // A pod that leaves no room for another one needs no port that another one uses.
+    let shares = uses_ports && !model.takes_nodes_alone;
+    shares.then(|| "pods that use ports of the node (hostPort, hostNetwork) and share nodes with other pods".to_owned())
+}
+
 fn takes_nodes(process: &RandomFaults) -> bool {
-    process.on != FaultsOn::Pod && !matches!(process.action, RandomAction::Hang { .. })
+    let is_silent =
+        matches!(process.action, RandomAction::Hang { .. } | RandomAction::Slow(_) | RandomAction::Degrade { .. });
+    process.on != FaultsOn::Pod && !is_silent
 }
 
 fn exit_codes(scenario: &ScenarioSpec) -> BTreeSet<i32> {
@@ -96,12 +107,7 @@ fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
         let cause = &process.cause;
         let ages = format!("faults {cause:?}: aging with use (ages)");
         refuse(!process.is_calendar_based(), &ages);
-        let what = match process.action {
-            RandomAction::Slow(_) => "Slow",
-            RandomAction::Degrade { .. } => "Degrade",
-            RandomAction::Corrupt { .. } => "Corrupt",
-            _ => continue,
-        };
-        refuse(true, &format!("faults {cause:?} (does {what})"));
+        let is_corrupt = matches!(process.action, RandomAction::Corrupt { .. });
+        refuse(is_corrupt, &format!("faults {cause:?} (does Corrupt)"));
     }
 }

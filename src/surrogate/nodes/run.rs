@@ -13,11 +13,11 @@ use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, Uniform
 use sim_base::{Duration, JobId, NodeId, SimTime};
 use sim_engine::record::{EndReason, LedgerCategory};
 use sim_policy::job::backoff::BackoffRecord;
-use sim_policy::{ActionPlan, FinishedView, JobSetStatus};
+use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
 use sim_reliability::faults::SPARE;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 /// Simulates replications one after another, reusing memory.
@@ -112,6 +112,16 @@ pub(super) enum NodesEvent {
         epoch: u32,
         exit_code: i32,
     },
+    /// The container that the kubelet restarts runs again, and the pod is ready.
+    ContainerRestarted {
+        pod: usize,
+        epoch: u32,
+    },
+    /// The Job controller counts the restarts of containers.
+    RestartsCounted {
+        job: usize,
+        epoch: u32,
+    },
 }
 
 /// A pod slot of a Job. Its fields count if it is apart: a pod in the crowd of its Job is bound and runs; a pod of a
@@ -129,6 +139,11 @@ pub(super) struct PodRow {
     pub is_deleting: bool,
     pub bound_at: SimTime,
     pub evicted_at: SimTime,
+    /// Its container has exited, and the kubelet restarts it.
+    pub is_restarting: bool,
+    /// Number of restarts of its container, and their back-off.
+    pub restarts: u32,
+    pub crash: CrashBackOff,
     /// The fault because of which its processes hang.
     pub hang: Option<(u32, SimTime)>,
     pub epoch: u32,
@@ -146,6 +161,9 @@ impl PodRow {
             is_deleting: false,
             bound_at: SimTime::ZERO,
             evicted_at: SimTime::NEVER,
+            is_restarting: false,
+            restarts: 0,
+            crash: CrashBackOff::NONE,
             hang: None,
             epoch: 0,
         }
@@ -181,6 +199,8 @@ pub(super) struct JobRow {
     pub gone_due: bool,
     /// A new Job will be created.
     pub is_awaited: bool,
+    /// It will be created when the Jobs before it in the startup order are ready.
+    pub is_deferred: bool,
     /// Searches for nodes in this attempt.
     pub searches: u32,
     /// Since when some of its pods wait for nodes; orders the waiting Jobs.
@@ -209,6 +229,7 @@ impl JobRow {
             bound_at: SimTime::ZERO,
             gone_due: false,
             is_awaited: false,
+            is_deferred: false,
             searches: 0,
             waits_since: None,
         }
@@ -274,6 +295,8 @@ pub(super) struct Replication<'m, 'd> {
     pub waiting: BTreeSet<(u64, usize)>,
     /// Nodes may have become free for pods that wait.
     pub has_free_nodes: bool,
+    /// Slowdown factors of machines that were slow, in billionths of the normal step time.
+    pub slowdowns: BTreeMap<NodeId, u64>,
     queue: BinaryHeap<Reverse<(SimTime, u64, NodesEvent)>>,
     sequence: u64,
 }
@@ -333,6 +356,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             waits: 0,
             waiting: BTreeSet::new(),
             has_free_nodes: false,
+            slowdowns: BTreeMap::new(),
             queue: BinaryHeap::new(),
             sequence: 0,
             model,
@@ -417,6 +441,10 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::HangDetected { pod, epoch, exit_code } if self.pods[pod].epoch == epoch => {
                 self.hang_detected(pod, exit_code)
             }
+            NodesEvent::ContainerRestarted { pod, epoch } if self.pods[pod].epoch == epoch => {
+                self.container_restarted(pod)
+            }
+            NodesEvent::RestartsCounted { job, epoch } if self.jobs[job].epoch == epoch => self.count_restarts(job),
             // The event is stale.
             _ => {}
         }
@@ -498,6 +526,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         for (held, ns) in undone {
             self.accounts.mark_lost(self.now, jobset, held, ns);
         }
+        self.update_pace(jobset);
         self.schedule_end_of_work(jobset);
     }
 

@@ -4,7 +4,9 @@ use super::accounts::HeldAccelerators;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{JobId, JobSetId, NodeId, SimTime};
-use sim_reliability::training::{BookedSegment, RunningSegment, SegmentEnd, Trainer, TrainingHosts, TrainingOutcome};
+use sim_reliability::training::{
+    BookedSegment, PaceReason, RunningSegment, SegmentEnd, Trainer, TrainingHosts, TrainingOutcome, UNIT_FACTOR,
+};
 
 /// A training job, and its current segment.
 pub struct NodesTrainer<'m> {
@@ -14,6 +16,8 @@ pub struct NodesTrainer<'m> {
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
     segment: Option<(RunningSegment, HeldAccelerators)>,
+    /// Slowdown factor of the slowest machine in the current segment.
+    slowdown: u64,
 }
 
 /// Productive time that becomes lost, and who did the work.
@@ -35,6 +39,7 @@ impl<'m> NodesTrainer<'m> {
             job: Trainer::new(spec),
             hosts: is_lost_with_hosts.then(TrainingHosts::default),
             segment: None,
+            slowdown: UNIT_FACTOR,
         }
     }
 
@@ -73,7 +78,7 @@ impl<'m> NodesTrainer<'m> {
         }
         let start = self.job.next_start();
         let segment = self.job.begin(now, self.spec, &start, (self.key, draws));
-        self.segment = Some((segment, held));
+        (self.segment, self.slowdown) = (Some((segment, held)), UNIT_FACTOR);
         undone
     }
 
@@ -82,6 +87,15 @@ impl<'m> NodesTrainer<'m> {
         if let Some((segment, _)) = self.segment.as_mut().filter(|_| self.spec.save_at_notice) {
             segment.save_after_step(now, self.spec);
         }
+    }
+
+    /// Its slowest machine has this slowdown factor from now on. Returns whether that changes the pace of the work.
+    pub fn slow_down(&mut self, now: SimTime, factor: u64) -> bool {
+        let Some((segment, _)) = self.segment.as_mut().filter(|_| self.slowdown != factor) else { return false };
+        let done = segment.done(now);
+        segment.plan.pace.set_factor(done, PaceReason::Slow, factor);
+        self.slowdown = factor;
+        true
     }
 
     /// Its processes hang from now on.

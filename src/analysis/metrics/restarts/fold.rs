@@ -494,9 +494,19 @@ impl RestartFold {
         }
     }
 
+    /// Returns whether a pod ended before every pod of its JobSet was ready the last time: another pod has replaced it,
+    /// and what happens to it later, such as the removal from a lost node, interrupts nothing.
+    fn is_replaced(&self, pod: PodId) -> bool {
+        let state = self.troubles.pod_jobset(pod).and_then(|jobset| self.jobsets.get(jobset.ix()));
+        let ended = self.troubles.pod(pod).map_or(SimTime::NEVER, |p| p.ended);
+        state.is_some_and(|state| state.was_ready && ended < state.ready_since)
+    }
+
     fn pod_trouble(&mut self, record: &SimulationRecord) {
         let now = self.now;
         match record.body {
+            Body::PodFinished { pod, .. } | Body::PodDeleting { pod, .. } | Body::PodNotReady { pod, .. }
+                if self.is_replaced(pod) => {}
             // The container has done its work. In a Job with more completions than parallelism the JobSet is unready
             // until the next pod is ready. Only a restart of the container makes the exit a failure.
             Body::ContainerExited { pod, exit_code: 0, .. } => {

@@ -232,6 +232,10 @@ impl PodFailures {
         jobset.is_some().then_some(jobset)
     }
 
+    pub fn pod(&self, pod: PodId) -> Option<&PodFailureState> {
+        self.pods.get(pod.ix())
+    }
+
     pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut PodFailureState> {
         self.pods.get_mut(pod.ix())
     }
