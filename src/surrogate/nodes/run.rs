@@ -261,6 +261,8 @@ pub(super) struct JobSetRow<'m> {
     pub delays: usize,
     pub chosen: u32,
     pub has_started: bool,
+    /// Since when all pods have been ready, or were ready the last time.
+    pub ready_since: SimTime,
     /// Number of Jobs that do not exist or are being deleted, and of the latter.
     pub absent: u32,
     pub deleting: u32,
@@ -370,6 +372,7 @@ impl<'m, 'd> Replication<'m, 'd> {
                 delays: 0,
                 chosen: 0,
                 has_started: false,
+                ready_since: SimTime::ZERO,
                 absent: jobset.jobs.len() as u32,
                 deleting: 0,
                 attempts: 0,
@@ -517,7 +520,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let nodes: Vec<(NodeId, JobId)> =
             jobs.flat_map(|job| self.nodes_of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
         let row = &mut self.jobsets[jobset];
-        row.has_started = true;
+        (row.has_started, row.ready_since) = (true, self.now);
         row.trainer.job.ledger.set_holds_all(self.now, true);
         let undone = row.trainer.begin(self.now, held, nodes.into_iter(), self.draws);
         if let Some(ended) = row.interruption.take() {
@@ -556,6 +559,8 @@ impl<'m, 'd> Replication<'m, 'd> {
             return;
         }
         let (cause, fault_at) = self.cause;
+        // A fault before all pods were ready has its effect in the attempt that began then.
+        let fault_at = fault_at.max(row.ready_since);
         row.interruption.get_or_insert(Interruption { cause, fault_at, stopped: self.now });
         let over = row.trainer.interrupt(self.now);
         row.trainer.job.ledger.set_holds_all(self.now, false);
