@@ -324,6 +324,7 @@ fn random_scenarios_have_the_same_restarts_and_goodput() {
             }
         }
     }
+    println!("{supported} scenarios, {all} replications: {equal} equal, {close} of them with close goodput");
     // Which pods share a Job with a lost node depends on the order in which they are bound, which is random.
     let differing = differing.join("\n");
     assert!(supported * 100 >= (seeds.end - seeds.start) * 95, "only {supported} scenarios are accepted");

@@ -99,6 +99,9 @@ impl Replication<'_, '_> {
             let job = self.model.job_of_pod[pod] as usize;
             if is_crash {
                 self.interrupt(self.model.jobs[job].jobset);
+                // What its kubelet does is lost.
+                let row = &mut self.pods[pod];
+                (row.is_restarting, row.hang, row.epoch) = (false, None, row.epoch + 1);
             }
             if !std::mem::replace(&mut self.pods[pod].is_lost, true) {
                 self.jobs[job].lost += 1;
@@ -200,10 +203,16 @@ impl Replication<'_, '_> {
         self.health.is_known(node);
         self.recheck_stopped();
         for pod in self.pods_on(node) {
-            match (self.pods[pod].is_deleting, ran_on) {
-                (true, _) => self.end_disrupted(pod),
-                (false, false) => self.fail_pod(pod, Some(exit_code), Duration::ZERO),
-                (false, true) => self.continue_pod(pod),
+            let row = self.pods[pod];
+            if row.is_deleting {
+                self.end_disrupted(pod);
+            } else if ran_on || row.starts_late {
+                self.continue_pod(pod);
+            } else if self.restarts_containers(self.model.job_of_pod[pod] as usize) {
+                self.regain(pod);
+                self.restart_container(pod);
+            } else {
+                self.fail_pod(pod, Some(exit_code), Duration::ZERO);
             }
         }
         self.end_replaced(node);
@@ -217,10 +226,9 @@ impl Replication<'_, '_> {
     /// The kubelet of a running pod is back; a pod that was bound meanwhile starts now.
     fn continue_pod(&mut self, pod: usize) {
         let job = self.model.job_of_pod[pod] as usize;
-        if !std::mem::take(&mut self.pods[pod].is_lost) {
+        if !self.regain(pod) {
             return;
         }
-        self.jobs[job].lost -= 1;
         if std::mem::take(&mut self.pods[pod].starts_late) {
             self.pods[pod].bound_at = self.now;
             self.jobs[job].bound_at = self.now;
@@ -229,6 +237,13 @@ impl Replication<'_, '_> {
         if !self.jobsets[jobset].trainer.is_running() {
             self.check_complete(jobset);
         }
+    }
+
+    /// A pod is not on a lost machine any more. Returns whether it was.
+    fn regain(&mut self, pod: usize) -> bool {
+        let was_lost = std::mem::take(&mut self.pods[pod].is_lost);
+        self.jobs[self.model.job_of_pod[pod] as usize].lost -= u32::from(was_lost);
+        was_lost
     }
 
     /// A new machine with a new Node object of the same name.

@@ -422,39 +422,52 @@ impl<'m, 'd> Replication<'m, 'd> {
 
     fn handle(&mut self, event: NodesEvent) {
         match event {
+            _ if self.is_stale(event) => {}
             NodesEvent::Submitted { jobset } => self.submit(jobset),
-            NodesEvent::NodeUnknown { node, epoch } if self.is_node_epoch(node, epoch) => self.node_unknown(node),
-            NodesEvent::TaintDue { node, epoch } if self.is_node_epoch(node, epoch) => self.taint_due(node),
-            NodesEvent::TaintsRemoved { node, epoch } if self.is_node_epoch(node, epoch) => self.taints_removed(node),
-            NodesEvent::OrphansRemoved { node, epoch } if self.is_node_epoch(node, epoch) => self.remove_orphans(node),
-            NodesEvent::TolerationExpired { pod, epoch } if self.pods[pod].epoch == epoch => self.evict(pod),
-            NodesEvent::SiblingsEnded { job, epoch } if self.jobs[job].epoch == epoch => self.siblings_ended(job),
-            NodesEvent::JobFailed { job, epoch } if self.jobs[job].epoch == epoch => self.job_failed(job),
+            NodesEvent::NodeUnknown { node, .. } => self.node_unknown(node),
+            NodesEvent::TaintDue { node, .. } => self.taint_due(node),
+            NodesEvent::TaintsRemoved { node, .. } => self.taints_removed(node),
+            NodesEvent::OrphansRemoved { node, .. } => self.remove_orphans(node),
+            NodesEvent::TolerationExpired { pod, .. } => self.evict(pod),
+            NodesEvent::SiblingsEnded { job, .. } => self.siblings_ended(job),
+            NodesEvent::JobFailed { job, .. } => self.job_failed(job),
             NodesEvent::Reconciled { jobset } => self.reconcile(jobset),
-            NodesEvent::JobReleased { job, epoch } if self.jobs[job].epoch == epoch => self.release_job(job),
-            NodesEvent::JobGone { job, epoch } if self.jobs[job].epoch == epoch => self.job_gone_due(job),
-            NodesEvent::JobPlaced { job, epoch } if self.jobs[job].epoch == epoch => self.create_job(job),
-            NodesEvent::PodPlaced { pod, epoch } if self.jobs[self.model.job_of_pod[pod] as usize].epoch == epoch => {
-                self.create_pod(pod)
-            }
-            NodesEvent::Ready { jobset, epoch } if self.jobsets[jobset].epoch == epoch => self.start_training(jobset),
-            NodesEvent::WorkDone { jobset, epoch } if self.jobsets[jobset].epoch == epoch => self.work_done(jobset),
+            NodesEvent::JobReleased { job, .. } => self.release_job(job),
+            NodesEvent::JobGone { job, .. } => self.job_gone_due(job),
+            NodesEvent::JobPlaced { job, .. } => self.create_job(job),
+            NodesEvent::PodPlaced { pod, .. } => self.create_pod(pod),
+            NodesEvent::Ready { jobset, .. } => self.start_training(jobset),
+            NodesEvent::WorkDone { jobset, .. } => self.work_done(jobset),
             NodesEvent::LimitExceeded { jobset } => self.fail_jobset(jobset),
             NodesEvent::Completed { jobset } => self.complete(jobset),
-            NodesEvent::HangDetected { pod, epoch, exit_code } if self.pods[pod].epoch == epoch => {
-                self.hang_detected(pod, exit_code)
-            }
-            NodesEvent::ContainerRestarted { pod, epoch } if self.pods[pod].epoch == epoch => {
-                self.container_restarted(pod)
-            }
-            NodesEvent::RestartsCounted { job, epoch } if self.jobs[job].epoch == epoch => self.count_restarts(job),
-            // The event is stale.
-            _ => {}
+            NodesEvent::HangDetected { pod, exit_code, .. } => self.hang_detected(pod, exit_code),
+            NodesEvent::ContainerRestarted { pod, .. } => self.container_restarted(pod),
+            NodesEvent::RestartsCounted { job, .. } => self.count_restarts(job),
         }
     }
 
-    fn is_node_epoch(&self, node: NodeId, epoch: u32) -> bool {
-        self.health.rows[node.ix()].epoch == epoch
+    /// Returns whether what an event is about has changed since the event was scheduled.
+    fn is_stale(&self, event: NodesEvent) -> bool {
+        use NodesEvent as E;
+        let (known, current) = match event {
+            E::Submitted { .. } | E::Reconciled { .. } | E::LimitExceeded { .. } | E::Completed { .. } => return false,
+            E::NodeUnknown { node, epoch }
+            | E::TaintDue { node, epoch }
+            | E::TaintsRemoved { node, epoch }
+            | E::OrphansRemoved { node, epoch } => (epoch, self.health.rows[node.ix()].epoch),
+            E::TolerationExpired { pod, epoch }
+            | E::HangDetected { pod, epoch, .. }
+            | E::ContainerRestarted { pod, epoch } => (epoch, self.pods[pod].epoch),
+            E::SiblingsEnded { job, epoch }
+            | E::JobFailed { job, epoch }
+            | E::JobReleased { job, epoch }
+            | E::JobGone { job, epoch }
+            | E::JobPlaced { job, epoch }
+            | E::RestartsCounted { job, epoch } => (epoch, self.jobs[job].epoch),
+            E::PodPlaced { pod, epoch } => (epoch, self.jobs[self.model.job_of_pod[pod] as usize].epoch),
+            E::Ready { jobset, epoch } | E::WorkDone { jobset, epoch } => (epoch, self.jobsets[jobset].epoch),
+        };
+        known != current
     }
 
     /// The JobSet is stored: a measured start determines when its pods are bound.
@@ -603,17 +616,22 @@ impl<'m, 'd> Replication<'m, 'd> {
         let limit = SimTime::ZERO + self.model.scenario.stop.at;
         let is_over = self.is_over();
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
-        let end = if is_over { ends.max().unwrap_or(limit) } else { limit };
-        self.now = end;
         let may_continue = repairs_later
             || self.model.scenario.stop.when == StopWhen::Time
-            || self.queue.iter().any(|Reverse((at, ..))| *at >= limit)
+            || self.queue.iter().any(|Reverse((at, _, event))| *at >= limit && !self.is_stale(*event))
             || self.jobsets.iter().any(|jobset| jobset.trainer.is_running());
         let end_reason = match (is_over, may_continue) {
             (true, _) => EndReason::AllJobSetsFinished,
             (false, true) => EndReason::TimeLimit,
             (false, false) => EndReason::Stuck,
         };
+        let end = match end_reason {
+            EndReason::AllJobSetsFinished => ends.max().unwrap_or(limit),
+            // Nothing happens any more after the last event.
+            EndReason::Stuck => self.now,
+            _ => limit,
+        };
+        self.now = end;
         let mut results = Vec::new();
         for jobset in 0..self.jobsets.len() {
             let (training, over) = self.jobsets[jobset].trainer.close(end, jobset);

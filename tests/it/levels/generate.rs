@@ -1,5 +1,5 @@
 //! Random scenarios without a random choice among nodes: clusters with and without unused nodes and spares, restart
-//! policies, and up to three fault processes.
+//! policies, startup orders, and up to three fault processes.
 
 use serde_json::{Value, json};
 
@@ -40,18 +40,22 @@ struct Sizes {
     spares: u32,
     /// Whether each Job has a slice of its own.
     exclusive: bool,
+    /// Whether a Job with one pod starts before all others.
+    driver: bool,
 }
 
 /// Draws a scenario. Outages range from reboots of seconds to nodes that do not return.
 pub fn drawn_scenario(seed: u64) -> DrawnScenario {
     let mut numbers = Numbers(seed);
-    let sizes = Sizes {
+    let mut sizes = Sizes {
         jobs: numbers.pick(&[1, 1, 1, 2, 3]),
         pods: numbers.pick(&[1, 2, 2, 3, 4]),
         idle: numbers.pick(&[0, 0, 0, 1, 2, 3]),
         spares: numbers.pick(&[0, 0, 1, 2, 3]),
         exclusive: numbers.percent(25),
+        driver: numbers.percent(20),
     };
+    sizes.driver &= sizes.jobs == 1 && !sizes.exclusive;
     let jobset = jobset(&mut numbers, &sizes);
     let mut training = json!({
         "step": numbers.pick(&["6s", "30s"]),
@@ -116,7 +120,11 @@ fn pools(sizes: &Sizes) -> Vec<Value> {
             pools.push(pool("z-{pool}-{node}", (sizes.spares, sizes.pods), labels));
         }
     } else {
-        pools.push(pool("h-{node}", (1, sizes.jobs * sizes.pods + sizes.idle), json!({"k": "1"})));
+        pools.push(pool(
+            "h-{node}",
+            (1, sizes.jobs * sizes.pods + u32::from(sizes.driver) + sizes.idle),
+            json!({"k": "1"}),
+        ));
         if sizes.spares > 0 {
             pools.push(pool("s-{node}", (1, sizes.spares), json!({"role": "spare"})));
         }
@@ -127,7 +135,7 @@ fn pools(sizes: &Sizes) -> Vec<Value> {
 fn process(numbers: &mut Numbers, k: usize, sizes: &Sizes) -> Value {
     let mean = numbers.pick(&[30_000, 80_000, 200_000, 500_000]) * sizes.jobs * sizes.pods / 2;
     let mut process = json!({"cause": format!("c{k}"), "mtbf": format!("{mean}s")});
-    let action = numbers.pick(&["Crash", "Crash", "Partition", "Drain", "Exit"]);
+    let action = numbers.pick(&["Crash", "Crash", "Partition", "Drain", "Exit", "Exit", "Slow"]);
     if action == "Exit" {
         process["on"] = json!("Pod");
         process["exitCode"] = json!(numbers.pick(&[1, 1, 42, 137]));
@@ -135,6 +143,11 @@ fn process(numbers: &mut Numbers, k: usize, sizes: &Sizes) -> Value {
     }
     if action != "Crash" {
         process["does"] = json!(action);
+    }
+    if action == "Slow" {
+        process["factor"] = json!(numbers.pick(&[1.1, 1.5, 3.0]));
+        process["backAfter"] = json!(numbers.pick(&["10m", "4h"]));
+        return process;
     }
     let outages = [
         json!("1s"),
@@ -190,10 +203,15 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
         "completions": sizes.pods,
         "backoffLimit": numbers.pick(&[0, 0, 0, 0, 0, 0, 1]),
         "template": {"spec": {
-            "restartPolicy": numbers.pick(&["Never", "Never", "OnFailure"]),
+            "restartPolicy": "Never",
             "containers": [{"name": "w", "image": "x:1", "resources": {"limits": {"a.com/c": 1}}}],
         }},
     });
+    if numbers.percent(35) {
+        job["backoffLimit"] = json!(numbers.pick(&[0, 1, 3, 6]));
+        job["template"]["spec"]["restartPolicy"] = json!("OnFailure");
+    }
+    let driver = json!({"parallelism": 1, "completions": 1, "backoffLimit": 0, "template": job["template"]});
     if numbers.percent(20) {
         job["podFailurePolicy"] = json!({"rules": [{
             "action": numbers.pick(&["FailJob", "FailJob", "Ignore", "Count"]),
@@ -207,6 +225,15 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
         "metadata": {"name": "a"},
         "spec": {"replicatedJobs": [{"name": "w", "replicas": sizes.jobs, "template": {"spec": job}}]},
     });
+    if sizes.driver {
+        let driver = json!({"name": "d", "template": {"spec": driver}});
+        jobset["spec"]["replicatedJobs"].as_array_mut().expect("a list").insert(0, driver);
+        if numbers.percent(50) {
+            jobset["spec"]["startupPolicy"] = json!({"startupPolicyOrder": "InOrder"});
+        } else {
+            jobset["spec"]["replicatedJobs"][1]["dependsOn"] = json!([{"name": "d", "status": "Ready"}]);
+        }
+    }
     if numbers.percent(85) {
         jobset["spec"]["failurePolicy"] = policy;
     }
