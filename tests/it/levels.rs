@@ -301,7 +301,7 @@ fn random_scenarios_have_the_same_restarts_and_goodput() {
         Some(seed) => seed..seed + 1,
         None => {
             support::number("LEVELS_FROM").unwrap_or(0)
-                ..support::number("LEVELS_SEEDS").unwrap_or(support::cases(24, 50))
+                ..support::number("LEVELS_SEEDS").unwrap_or(support::cases(40, 50))
         }
     };
     let (mut all, mut equal, mut close, mut supported) = (0, 0, 0, 0);

@@ -99,7 +99,7 @@ impl Replication<'_, '_> {
             let job = self.model.job_of_pod[pod] as usize;
             if is_crash {
                 self.interrupt(self.model.jobs[job].jobset);
-                // What its kubelet does is lost.
+                // Its kubelet stops as well.
                 let row = &mut self.pods[pod];
                 (row.is_restarting, row.hang, row.epoch) = (false, None, row.epoch + 1);
             }

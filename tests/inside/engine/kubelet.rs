@@ -3,11 +3,11 @@
 use super::agents::agent_exit_code;
 use super::exits::{AfterExit, restart_action_of_agent};
 use super::machines::last_heartbeat;
-use super::restarts::crash_back_off;
 use super::status::serialize_completion;
 use super::stop::stop_in_order;
 use sim_api::spec::*;
 use sim_base::*;
+use sim_policy::crash_back_off::crash_back_off;
 
 fn s(n: u64) -> Duration {
     Duration::from_secs(n)
