@@ -272,7 +272,7 @@ fn racks_with_a_missing_tray_are_chosen_as_often_at_both_levels() {
         scenario.control_plane.ties = sim_api::spec::SchedulerTies::Draw;
         scenario
     };
-    let replications = support::cases(10, 24);
+    let replications = support::cases(10, 16);
     assert_same_means("a spare rack", &drawn(racks(5, 4)), replications);
     assert_same_means("a spare tray per rack", &drawn(racks(4, 5)), replications);
     // Without a choice of domains, which pods wait in their domain is drawn, and an exit of a waiting pod has no

@@ -6,6 +6,8 @@
 //! `sim_policy`, faults and training those of `sim_reliability`.
 
 mod accounts;
+mod containers;
+mod create;
 mod crowd;
 mod faults;
 mod health;

@@ -25,6 +25,16 @@ pub struct SearchedPod {
     pub search: u32,
 }
 
+/// A crowd that is searched nodes for, beside its leader.
+#[derive(Copy, Clone, Debug)]
+pub struct CrowdSearch {
+    pub role: PodRole,
+    /// Node of the leader, if there is one.
+    pub leader: NodeId,
+    /// Number of pods.
+    pub number: u32,
+}
+
 /// Nodes for the pods of a crowd.
 #[derive(Clone, Default)]
 pub struct PlacedCrowd {
@@ -160,10 +170,9 @@ impl<'m> NodePlaces<'m> {
         self.count_pod(job, node, true);
     }
 
-    /// Returns nodes for `number` pods of a Job beside its leader, or fewer if there are not as many.
-    pub fn find_crowd(
-        &mut self, pod: SearchedPod, (role, leader): (PodRole, NodeId), number: u32, draws: &mut DrawSequence,
-    ) -> PlacedCrowd {
+    /// Returns nodes for the pods of a crowd, or fewer if there are not as many. `pod` names the first of the searches.
+    pub fn find_crowd(&mut self, pod: SearchedPod, crowd: CrowdSearch, draws: &mut DrawSequence) -> PlacedCrowd {
+        let CrowdSearch { role, leader, number } = crowd;
         let mut candidates = std::mem::take(&mut self.candidates);
         let within = self.read_candidates(pod, role, &mut candidates);
         if candidates.has(leader) {
@@ -172,10 +181,9 @@ impl<'m> NodePlaces<'m> {
         let mut placed = PlacedCrowd { nodes: NodeSet::default(), start: self.start_of(within.is_some()) };
         let found = candidates.len();
         let count = self.model.cluster.len() as u32;
-        if found <= number {
-            placed.nodes.clone_from(&candidates);
-        } else {
-            self.choose_crowd(pod, (number, found), &candidates, (&mut placed, draws));
+        placed.nodes.clone_from(&candidates);
+        if found > number {
+            self.choose_crowd(pod, number, &mut placed, draws);
         }
         match (self.model.scenario.control_plane.ties, within) {
             (SchedulerTies::InOrder, None) => {
@@ -202,21 +210,19 @@ impl<'m> NodePlaces<'m> {
         placed
     }
 
-    /// Chooses `number` of `found` candidates: the first ones, or any with the same probability.
-    fn choose_crowd(
-        &self, pod: SearchedPod, (number, found): (u32, u32), candidates: &NodeSet,
-        (placed, draws): (&mut PlacedCrowd, &mut DrawSequence),
-    ) {
+    /// Keeps `number` of the nodes: the first ones, or any with the same probability.
+    fn choose_crowd(&self, pod: SearchedPod, number: u32, placed: &mut PlacedCrowd, draws: &mut DrawSequence) {
         let count = self.model.cluster.len() as u32;
         let is_drawn = self.model.scenario.control_plane.ties == SchedulerTies::Draw;
-        placed.nodes.clone_from(candidates);
         if is_drawn && !self.model.has_equal_nodes {
-            return self.draw_nodes(pod, (number, found), (&mut placed.nodes, draws));
+            return self.draw_nodes(pod, number, &mut placed.nodes, draws);
         }
+        let candidates = &placed.nodes;
         // Among equal nodes, which ones are neighbors does not matter: a random one is the first.
         if is_drawn {
             let search = NodeSearch { count, start: 0, wanted: 1, words: candidates.range() };
-            placed.start = search.nth(draws.below(self.draw_name(pod), found), candidates).unwrap_or(0);
+            let nth = draws.below(self.draw_name(pod), candidates.len());
+            placed.start = search.nth(nth, candidates).unwrap_or(0);
         }
         let search = NodeSearch { count, start: placed.start, wanted: 1, words: candidates.range() };
         let (first, last) = (search.nth(0, candidates), number.checked_sub(1).and_then(|n| search.nth(n, candidates)));
@@ -226,10 +232,9 @@ impl<'m> NodePlaces<'m> {
         }
     }
 
-    /// Keeps `number` of `found` nodes, drawn one by one: the fewer ones, those that are kept or the others.
-    fn draw_nodes(
-        &self, pod: SearchedPod, (number, found): (u32, u32), (nodes, draws): (&mut NodeSet, &mut DrawSequence),
-    ) {
+    /// Keeps `number` of the nodes, drawn one by one: the fewer ones, those that are kept or the others.
+    fn draw_nodes(&self, pod: SearchedPod, number: u32, nodes: &mut NodeSet, draws: &mut DrawSequence) {
+        let found = nodes.len();
         let (count, omits) = (self.model.cluster.len() as u32, found - number < number);
         let mut kept = nodes.clone();
         kept.keep(&[]);

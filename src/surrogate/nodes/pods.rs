@@ -1,7 +1,7 @@
 //! Pods in the crowd of their Job and pods apart: how they become one or the other, and the placement of whole crowds.
 
 use super::crowd::Crowd;
-use super::places::PodRole;
+use super::places::{CrowdSearch, PodRole};
 use super::run::{PodRow, Replication};
 use sim_base::NodeId;
 
@@ -102,7 +102,7 @@ impl Replication<'_, '_> {
         }
         let number = pods.len() as u32 - u32::from(leader.is_some());
         let wanted = self.next_search(job, false, number);
-        let placed = self.places.find_crowd(wanted, (role, leader), number, self.draws);
+        let placed = self.places.find_crowd(wanted, CrowdSearch { role, leader, number }, self.draws);
         let row = &mut self.jobs[job];
         row.crowd.place(self.now, leader, placed);
         let crowd = row.crowd.nodes.clone();

@@ -307,7 +307,7 @@ fn change_ignored_fields(files: &mut Files) -> bool {
 }
 
 /// Number of placements that are tried if they are drawn: most cases fit always or never.
-const DRAWS: u64 = 5;
+const DRAWS: u64 = 4;
 /// Time between two submissions, in which Kueue and the pods come to rest.
 const SPACING_S: usize = 120;
 

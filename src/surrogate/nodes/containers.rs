@@ -1,0 +1,90 @@
+//! Containers that restart in their pods: those that the kubelet restarts after an exit, and in-place restarts.
+
+use super::outcome::CountedRestart;
+use super::run::{NodesEvent, Replication};
+use sim_api::spec::RestartPolicy;
+use sim_base::Duration;
+use sim_base::random::{StreamPurpose, UniformDraw};
+use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
+
+impl Replication<'_, '_> {
+    /// Returns whether the kubelet restarts containers of a Job's pods that exit with an error (kubernetes.md 1.6).
+    pub fn restarts_containers(&self, job: usize) -> bool {
+        self.spec_of(job).template.template.spec.restart_policy == RestartPolicy::OnFailure
+    }
+
+    /// The container of a pod exits, and the kubelet restarts it after its back-off.
+    pub fn restart_container(&mut self, pod: usize) {
+        let (job, now) = (self.model.job_of_pod[pod] as usize, self.now);
+        let of = &self.model.jobs[job];
+        self.interrupt(of.jobset);
+        let measured = &self.model.jobsets[of.jobset].profile.containers;
+        let chosen = self.choose_delays(of.jobset, measured.len());
+        let row = &mut self.pods[pod];
+        (row.hang, row.is_restarting, row.epoch) = (None, true, row.epoch + 1);
+        row.crash.ended_at = now;
+        let (mut crash, epoch) = (row.crash, row.epoch);
+        let mut name = UniformDraw {
+            purpose: StreamPurpose::WorkerJitter,
+            entity: of.key.part((pod - of.pods.start) as u64),
+            occurrence: epoch,
+            substream: 0,
+        };
+        let back_off = crash.restart(now, |(from, sleep), look| {
+            name.substream = look as u32;
+            from + sleep + Duration(self.draws.below(name, (sleep.0 / 2 / 1_000) as u32 + 1) as u64 * 1_000)
+        });
+        self.pods[pod].crash = crash;
+        self.schedule_after(measured[chosen] + back_off, NodesEvent::ContainerRestarted { pod, epoch });
+    }
+
+    /// The container runs again, and its restart is counted.
+    pub fn container_restarted(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let row = &mut self.pods[pod];
+        (row.is_restarting, row.restarts) = (false, row.restarts + 1);
+        if row.is_lost || row.is_deleting || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
+            return;
+        }
+        self.check_complete(self.model.jobs[job].jobset);
+        let epoch = self.jobs[job].epoch;
+        self.schedule_after(SYNC_JOB_BATCH_PERIOD, NodesEvent::RestartsCounted { job, epoch });
+    }
+
+    /// The Job controller counts the restarts of containers, and the Job fails if there are too many.
+    pub fn count_restarts(&mut self, job: usize) {
+        let row = &self.jobs[job];
+        if !row.exists || row.is_deleting || row.failure.is_some() {
+            return;
+        }
+        let plan = sim_policy::job::sync(&self.sync_view(job, None));
+        if let Some(failure) = plan.fail {
+            self.interrupt(self.model.jobs[job].jobset);
+            self.fail_job(job, failure, Duration::ZERO);
+        }
+    }
+
+    /// A container exits, and all containers of the JobSet restart in place (IPR-4, IPR-9).
+    pub fn restart_in_place(&mut self, jobset: usize) {
+        self.interrupt(jobset);
+        let profile = &self.model.jobsets[jobset].profile;
+        let chosen = self.choose_delays(jobset, profile.in_place.len());
+        let delays = profile.in_place[chosen];
+        let (cause, at) = (self.cause_of(jobset), self.now + delays.noticed);
+        let row = &mut self.jobsets[jobset];
+        row.attempts += 1;
+        let counted = CountedRestart { at, times: 1, uncounted: 0, cause, is_pod_failure_policy: false };
+        let policy = &self.model.jobsets[jobset].spec.spec.failure_policy;
+        let limit = policy.as_ref().map_or(0, |policy| i64::from(policy.max_restarts));
+        if i64::from(row.attempts) > limit {
+            row.attempts -= 1;
+            return self.schedule(at, NodesEvent::LimitExceeded { jobset });
+        }
+        row.counted.push(counted);
+        let epoch = row.epoch;
+        self.schedule_after(delays.ready, NodesEvent::Ready { jobset, epoch });
+        for job in self.jobs_of(jobset) {
+            self.jobs[job].apart.iter().for_each(|pod| self.pods[*pod].hang = None);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The creation of Jobs and pods, in the startup order of their JobSet, and the placement of pods.
+
+use super::places::{PodRole, SearchedPod};
+use super::profile::{JobDelays, PlacementDelays};
+use super::run::{NodesEvent, Replication};
+use sim_base::{Duration, NodeId, SimTime};
+use sim_engine::record::LedgerCategory;
+
+impl Replication<'_, '_> {
+    /// A new Job exists, and the scheduler places its pods, unless Jobs before it in the startup order are not ready.
+    pub fn create_job(&mut self, job: usize) {
+        let of = &self.model.jobs[job];
+        self.jobs[job].is_deferred = !self.has_predecessors(job);
+        if self.jobs[job].is_deferred {
+            return;
+        }
+        self.jobsets[of.jobset].absent -= 1;
+        let status = &self.jobsets[of.jobset].status;
+        let restarts = status.replicated_jobs.get(of.rj as usize);
+        let restarts = restarts.and_then(|rj| rj.job_restarts.get(of.index as usize)).copied().unwrap_or(0);
+        let attempt = status.restarts;
+        let row = &mut self.jobs[job];
+        (row.exists, row.is_awaited) = (true, false);
+        (row.attempt, row.restarts) = (attempt, restarts);
+        row.unplaced = of.pods.len() as u32;
+        self.accounts.set_category(self.now, job, LedgerCategory::Starting);
+        if !self.model.takes_nodes_alone {
+            of.pods.clone().for_each(|pod| self.add_apart(pod));
+        }
+        let rest = self.placement(job).rest;
+        self.place_pods(job, rest);
+    }
+
+    /// A pod that replaces a failed one exists.
+    pub fn create_pod(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let row = &self.jobs[job];
+        if !row.exists || row.is_deleting || row.failure.is_some() {
+            return;
+        }
+        if self.pods[pod].exists {
+            if !self.pods[pod].is_deleting {
+                return;
+            }
+            self.leave_replaced(pod);
+        }
+        self.jobs[job].unplaced += 1;
+        let row = &mut self.pods[pod];
+        (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
+        self.place_pods(job, Duration::ZERO);
+    }
+
+    /// The pod terminates on a lost machine, and its Job has a replacement for it.
+    fn leave_replaced(&mut self, pod: usize) {
+        let (job, is_leader) = (self.model.job_of_pod[pod] as usize, self.is_leader(pod));
+        let row = &mut self.pods[pod];
+        let node = row.node;
+        (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
+        (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
+        self.on_node[node.ix()].retain(|other| *other != pod);
+        self.replaced_on[node.ix()].push((job, is_leader));
+        self.jobs[job].lost -= 1;
+        self.jobs[job].replaced += 1;
+    }
+
+    /// Pods that have a replacement end, because their machine returned or garbage collection removes them.
+    pub fn end_replaced(&mut self, node: NodeId) {
+        for (job, is_leader) in std::mem::take(&mut self.replaced_on[node.ix()]) {
+            self.jobs[job].replaced -= 1;
+            self.accounts.release(self.now, job, node);
+            self.places.move_pod(job, is_leader, node, false);
+            self.check_failed(job);
+            self.check_gone(job);
+        }
+    }
+
+    /// Returns whether the pods of all Jobs that come before a Job in the startup order run.
+    fn has_predecessors(&self, job: usize) -> bool {
+        let of = &self.model.jobs[job];
+        self.model.jobsets[of.jobset].predecessors[of.rj as usize].iter().all(|before| self.has_all_pods(*before))
+    }
+
+    /// Returns whether all pods of a Job run.
+    pub fn has_all_pods(&self, job: usize) -> bool {
+        let row = &self.jobs[job];
+        row.exists && !row.is_deleting && row.failure.is_none() && row.unplaced == 0 && row.lost == 0
+    }
+
+    /// Schedules the Jobs that waited for the pods of others: they follow as long after these as measured.
+    fn place_deferred(&mut self, jobset: usize) {
+        for job in self.jobs_of(jobset) {
+            if !self.jobs[job].is_deferred || !self.has_predecessors(job) {
+                continue;
+            }
+            let of = &self.model.jobs[job];
+            let before = &self.model.jobsets[of.jobset].predecessors[of.rj as usize];
+            let measured = |job: usize| {
+                let placement = self.placement(job);
+                placement.first + placement.rest
+            };
+            let last = before.iter().map(|job| measured(*job)).max().unwrap_or(Duration::ZERO);
+            let bound = before.iter().map(|job| self.jobs[*job].bound_at).max().unwrap_or(self.now);
+            let after = Duration(self.placement(job).first.0.saturating_sub(last.0));
+            self.jobs[job].is_deferred = false;
+            let (epoch, at) = (self.jobs[job].epoch, self.now.max(bound + after));
+            self.schedule(at, NodesEvent::JobPlaced { job, epoch });
+        }
+    }
+
+    /// Measured delays of the placement of a Job in the current start or restart.
+    fn placement(&self, job: usize) -> PlacementDelays {
+        let jobset = self.model.jobs[job].jobset;
+        let nth = job - self.jobs_of(jobset).start;
+        let profile = &self.model.jobsets[jobset].profile;
+        if self.jobsets[jobset].has_started {
+            let JobDelays { first, rest, .. } = self.restart_delays(jobset).jobs[nth];
+            PlacementDelays { first, rest }
+        } else {
+            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth]
+        }
+    }
+
+    /// Places the pods of a Job that have no node. The last of them is bound after `rest`.
+    fn place_pods(&mut self, job: usize, rest: Duration) {
+        let is_placed = if self.waits_as_one(job) { self.place_crowd(job) } else { self.place_single_pods(job) };
+        if self.jobs[job].unplaced > 0 {
+            if self.jobs[job].waits_since.is_none() {
+                self.waits += 1;
+                self.jobs[job].waits_since = Some(self.waits);
+                self.waiting.insert((self.waits, job));
+            }
+            return;
+        }
+        self.stop_waiting(job);
+        if is_placed {
+            self.jobs[job].bound_at = self.now + rest;
+            let jobset = self.model.jobs[job].jobset;
+            self.place_deferred(jobset);
+            self.check_complete(jobset);
+        }
+    }
+
+    /// No pod of the Job waits for a node any more.
+    pub fn stop_waiting(&mut self, job: usize) {
+        if let Some(since) = self.jobs[job].waits_since.take() {
+            self.waiting.remove(&(since, job));
+        }
+    }
+
+    /// Names the next searches of pods of a Job.
+    pub fn next_search(&mut self, job: usize, is_leader: bool, number: u32) -> SearchedPod {
+        let row = &mut self.jobs[job];
+        let search = row.searches + 1;
+        row.searches += number;
+        SearchedPod { job, is_leader, attempt: row.attempt, search }
+    }
+
+    /// Places the pods that have states of their own. Returns whether a pod is placed.
+    fn place_single_pods(&mut self, job: usize) -> bool {
+        let exclusive = self.model.template_of(job).exclusive;
+        let mut is_placed = false;
+        let mut waiting: Vec<usize> = self.jobs[job].apart.clone();
+        waiting.retain(|pod| self.pods[*pod].exists && !self.pods[*pod].node.is_some());
+        waiting.sort_unstable();
+        for pod in waiting {
+            let is_leader = self.is_leader(pod);
+            let role = match exclusive {
+                Some(key) if !is_leader => {
+                    let leader = self.leader_node(job);
+                    // The webhook refuses followers until the leader has a node (EXC-10).
+                    if !leader.is_some() {
+                        break;
+                    }
+                    PodRole::Follower(self.model.domains[key as usize].of[leader.ix()])
+                }
+                _ => PodRole::First,
+            };
+            let wanted = self.next_search(job, is_leader, 1);
+            let Some(node) = self.places.find(wanted, role, self.draws) else { continue };
+            self.bind(pod, job, node);
+            is_placed = true;
+        }
+        is_placed
+    }
+
+    /// The node of the first pod of a Job.
+    fn leader_node(&self, job: usize) -> NodeId {
+        let (first, crowd) = (self.model.jobs[job].pods.start, &self.jobs[job].crowd);
+        if self.pods[first].is_apart { self.pods[first].node } else { crowd.leader }
+    }
+
+    fn bind(&mut self, pod: usize, job: usize, node: NodeId) {
+        let is_leader = self.is_leader(pod);
+        self.places.move_pod(job, is_leader, node, true);
+        self.accounts.bind(self.now, job, node);
+        self.on_node[node.ix()].push(pod);
+        let is_up = self.health.rows[node.ix()].is_connected;
+        let row = &mut self.pods[pod];
+        (row.node, row.bound_at, row.is_lost, row.starts_late) = (node, self.now, !is_up, !is_up);
+        let job = &mut self.jobs[job];
+        job.unplaced -= 1;
+        // The scheduler does not know yet that the machine has failed: the pod does not start.
+        job.lost += u32::from(!is_up);
+    }
+
+    /// Schedules the readiness of a JobSet whose pods all have nodes.
+    pub fn check_complete(&mut self, jobset: usize) {
+        if !self.is_complete(jobset) {
+            return;
+        }
+        let bound = self.jobs_of(jobset).map(|job| self.jobs[job].bound_at).max().unwrap_or(self.now);
+        let at = self.now.max(bound + self.ready_delay(jobset));
+        let row = &mut self.jobsets[jobset];
+        row.epoch += 1;
+        let epoch = row.epoch;
+        self.schedule(at, NodesEvent::Ready { jobset, epoch });
+    }
+
+    /// Nodes may have become free: tries the Jobs that wait, in the order of their waits.
+    pub fn place_waiting(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        for (_, job) in self.waiting.clone() {
+            self.place_pods(job, Duration::ZERO);
+        }
+    }
+}
