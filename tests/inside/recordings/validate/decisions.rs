@@ -241,7 +241,7 @@ fn a_changed_input_makes_recordings_different() {
     use serde_json::{Value, json};
     let defaults = simulate::defaults().unwrap();
     let texts: Vec<(String, String)> =
-        ["decisions", "corner"].into_iter().flat_map(shared).step_by(crate::cases::cases(4, 2) as usize).collect();
+        ["decisions", "corner"].into_iter().flat_map(shared).step_by(crate::cases::cases(2, 1) as usize).collect();
     let equal = |change: &dyn Fn(&mut Value)| {
         let is_equal = |(file, text): &&(String, String)| {
             let mut json: Value = serde_json::from_str(text).unwrap();
