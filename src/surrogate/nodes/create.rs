@@ -3,7 +3,7 @@
 use super::places::{PodRole, SearchedPod};
 use super::profile::{JobDelays, PlacementDelays};
 use super::run::{NodesEvent, Replication};
-use sim_base::{Duration, NodeId, SimTime};
+use sim_base::{Duration, NodeId};
 use sim_engine::record::LedgerCategory;
 
 impl Replication<'_, '_> {
@@ -55,8 +55,7 @@ impl Replication<'_, '_> {
         let (job, is_leader) = (self.model.job_of_pod[pod] as usize, self.is_leader(pod));
         let row = &mut self.pods[pod];
         let node = row.node;
-        (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
-        (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
+        row.end();
         self.on_node[node.ix()].retain(|other| *other != pod);
         self.replaced_on[node.ix()].push((job, is_leader));
         self.jobs[job].lost -= 1;

@@ -4,13 +4,11 @@
 use super::outcome::CountedRestart;
 use super::run::{JobRow, NodesEvent, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartStrategy};
-use sim_base::{Duration, NodeId, SimTime};
+use sim_base::Duration;
 use sim_engine::record::LedgerCategory;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict, fail_job_message, matching_rule};
-use sim_policy::{
-    CrashBackOff, FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile,
-};
+use sim_policy::{FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile};
 
 impl Replication<'_, '_> {
     pub fn is_leader(&self, pod: usize) -> bool {
@@ -38,9 +36,7 @@ impl Replication<'_, '_> {
             return;
         }
         let (node, is_lost) = (row.node, row.is_lost);
-        (row.exists, row.is_lost, row.is_deleting, row.node) = (false, false, false, NodeId::NONE);
-        (row.hang, row.evicted_at, row.epoch) = (None, SimTime::NEVER, row.epoch + 1);
-        (row.is_restarting, row.restarts, row.crash) = (false, 0, CrashBackOff::NONE);
+        row.end();
         self.jobs[job].lost -= u32::from(is_lost);
         if !node.is_some() {
             self.jobs[job].unplaced -= 1;

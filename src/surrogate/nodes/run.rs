@@ -168,6 +168,11 @@ impl PodRow {
             epoch: 0,
         }
     }
+
+    /// The pod does not exist any more; whatever was scheduled for it is void.
+    pub fn end(&mut self) {
+        *self = PodRow { is_apart: self.is_apart, bound_at: self.bound_at, epoch: self.epoch + 1, ..PodRow::new() };
+    }
 }
 
 #[derive(Clone)]
