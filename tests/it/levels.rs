@@ -338,6 +338,21 @@ fn containers_that_exit_restart_in_place_at_both_levels() {
     assert_equal("in place", &case.scenario(), 12);
 }
 
+/// The Job controller replaces lost pods, and the others hang or wait for them at the barrier.
+#[test]
+fn lost_pods_restart_all_others_in_place_at_both_levels() {
+    let partition = "- {cause: network, mtbf: 10d, does: Partition, backAfter: 5m}\n";
+    let case = |jobs, nodes, faults: &[&str]| {
+        Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", jobs, nodes, faults) }.scenario()
+    };
+    assert_equal("repair", &case((1, 8), 8, &[REPAIR, EXIT]), 12);
+    assert_equal("spares", &case((1, 8), 12, &[HOST, EXIT]), 12);
+    assert_equal("drains", &case((1, 8), 10, &[DRAIN, EXIT]), 12);
+    assert_equal("partitions", &case((1, 8), 9, &[partition, REPAIR]), 12);
+    // The back-off before a replacement grows with the failures of its Job, and which pods are lost is random.
+    assert_same_means("two Jobs", &case((2, 4), 8, &[REPAIR, EXIT]), support::cases(6, 24));
+}
+
 #[test]
 fn maintenance_that_a_rule_ignores_is_not_counted_at_either_level() {
     let case = |limit: String| Case {
@@ -436,6 +451,49 @@ fn slow_machines_stretch_the_steps_at_both_levels() {
     assert!(all.iter().any(|one| slow_time(one) > 3_600.0), "{:?}", training(&all[0]));
 }
 
+/// Wrong results undo all checkpoints since then. The faulty process exits, or another one if it has ended.
+#[test]
+fn wrong_results_undo_the_work_since_then_at_both_levels() {
+    let wrong = "- {cause: sdc, does: Corrupt, foundAfter: 3h, mtbf: 20d}\n";
+    let of_pods = "- {cause: sdc, on: Pod, does: Corrupt, foundAfter: {exponential: {mean: 2h}}, mtbf: 20d}\n";
+    assert_equal("nodes", &Case::new("Recreate", (1, 8), 8, &[wrong, REPAIR, EXIT]).scenario(), 8);
+    assert_equal("pods", &Case::new("BlockingRecreate", (4, 2), 8, &[of_pods, EXIT]).scenario(), 12);
+    let in_place = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[of_pods, EXIT]) };
+    assert_equal("in place", &in_place.scenario(), 20);
+}
+
+/// A rule restarts failed Jobs alone, with and without a count towards the limit. The nodes of a Job depend on the order
+/// in which Jobs and pods are created, which is random, so that exits free other nodes at the other level.
+#[test]
+fn single_jobs_restart_alone_at_both_levels() {
+    for (action, strategy) in
+        [("RestartJob", "Recreate"), ("RestartJobAndIgnoreMaxRestarts", "Recreate"), ("RestartJob", "BlockingRecreate")]
+    {
+        let limit = format!("maxRestarts: 25, rules: [{{name: one, action: {action}}}]");
+        let case = |jobs, nodes, faults: &[&str]| {
+            Case { limit: limit.clone(), ..Case::new(strategy, jobs, nodes, faults) }.scenario()
+        };
+        assert_equal(&format!("{action}, {strategy}, hosts"), &case((8, 1), 12, &[HOST]), 8);
+        assert_equal(&format!("{action}, {strategy}, exits"), &case((4, 2), 8, &[EXIT]), 8);
+        assert_same_means(&format!("{action}, {strategy}"), &case((4, 2), 12, &[HOST, EXIT]), support::cases(8, 24));
+        let slices = Case {
+            pools: pool("count: 6, nodesPerIsland: 4", "example.com/slice: \"s-{pool}\""),
+            annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+            limit: limit.clone(),
+            ..Case::new(strategy, (4, 4), 0, &[SLICE])
+        };
+        assert_equal(&format!("{action}, {strategy}, slices"), &slices.scenario(), 8);
+    }
+    let rules =
+        "maxRestarts: 100000, rules: [{name: one, action: RestartJob, onJobFailureReasons: [PodFailurePolicy]}]";
+    let case = Case {
+        job: format!("{FAIL_ON_DISRUPTION}{NEVER}"),
+        limit: rules.to_owned(),
+        ..Case::new("Recreate", (4, 2), 8, &[EXIT, DRAIN])
+    };
+    assert_equal("both kinds", &case.scenario(), 8);
+}
+
 #[test]
 fn unmodelled_features_are_rejected_by_name() {
     let refused = |scenario: &ScenarioSpec| match NodesExperiment::new(scenario) {
@@ -443,16 +501,14 @@ fn unmodelled_features_are_rejected_by_name() {
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("the scenario is not rejected"),
     };
-    let wrong = "- {cause: sdc, does: Corrupt, foundAfter: 1h, mtbf: 20d}\n";
-    let wrong = Case::new("Recreate", (1, 8), 8, &[wrong]).scenario();
-    assert!(refused(&wrong).contains("does Corrupt"));
     let shares = Case { job: with_port("cpu: 1"), ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
     assert!(refused(&shares.scenario()).contains("ports of the node"));
     let mut idle = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
     idle.training.clear();
     assert!(refused(&idle).contains("without a training job"));
-    let lost = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[HOST]) };
-    assert!(refused(&lost.scenario()).contains("InPlaceRestart with faults of nodes"));
+    let fails =
+        Case { job: format!("{FAIL_ON_DISRUPTION}{IN_PLACE}"), ..Case::new("InPlaceRestart", (2, 4), 8, &[HOST]) };
+    assert!(refused(&fails.scenario()).contains("InPlaceRestart with podFailurePolicy"));
     let worn = "- {cause: gpu, mtbf: 20d, backAfter: 1h, ages: Running}\n";
     let worn = Case::new("Recreate", (1, 8), 8, &[worn]).scenario();
     assert!(refused(&worn).contains("faults \"gpu\": aging with use"));

@@ -19,10 +19,12 @@ use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcom
 use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange, flag};
 use communication::{PlacedJob, TrainingFabric};
 use processes::TrainingPod;
-use silent::SilentCorruption;
+use silent::FaultyProcess;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
-use sim_reliability::training::{PlanStart, RunningSegment, SegmentEnd, Trainer, TrainingHosts, UNIT_FACTOR};
+use sim_reliability::training::{
+    PlanStart, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingHosts, UNIT_FACTOR,
+};
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
 
@@ -51,7 +53,7 @@ struct TrainingJobState {
     /// Number of pods whose processes hang.
     hung: u32,
     /// The corrupt state of the job, if any, and the number of corruptions so far.
-    corruption: Option<SilentCorruption>,
+    corruption: Option<SilentCorruption<FaultyProcess>>,
     corruptions: u32,
     trainer: Trainer<CompletedWork>,
     /// Only for jobs with checkpoints that are lost with a host.

@@ -4,9 +4,7 @@ use super::TrainingState;
 use crate::record::{TicketSubject, TicketWait};
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_base::{PodId, SimTime};
-
-/// Exit code of a process that raises an error.
-pub const ERROR_EXIT_CODE: i32 = 1;
+use sim_reliability::training::ERROR_EXIT_CODE;
 
 /// State of a pod's process.
 #[derive(Copy, Clone, Default)]

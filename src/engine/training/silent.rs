@@ -1,23 +1,18 @@
 //! Silent faults, of which no component is notified: hanging processes, slow machines and corrupt results.
 
 use super::TrainingState;
-use super::processes::ERROR_EXIT_CODE;
 use crate::record::{TicketSubject, TicketWait};
 use crate::{accounting::TimeAccounting, apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_api::spec::{FaultAction, SilentFaults};
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
-use sim_reliability::training::{PaceReason, UNIT_FACTOR};
+use sim_reliability::training::{ERROR_EXIT_CODE, PaceReason, SilentCorruption, UNIT_FACTOR};
 
-/// Corrupt state of a job.
-#[derive(Clone)]
-pub struct SilentCorruption {
-    /// Number of the detection that it waits for.
-    pub nth: u32,
-    /// The pod whose process computes wrong results, while that process exists.
+/// A process that computes wrong results, which may have ended since.
+#[derive(Copy, Clone, Debug)]
+pub struct FaultyProcess {
     pod: PodId,
-    process: u32,
-    /// Per kind of checkpoint, the last one that began before the corruption.
-    uncorrupted: Vec<u64>,
+    /// Number of the process of its pod.
+    nth: u32,
 }
 
 impl TrainingState {
@@ -126,21 +121,15 @@ impl TrainingState {
     }
 
     fn begin_corruption(&mut self, ctx: &mut EngineContext<'_>, at: usize, (pod, found): (PodId, Duration)) {
-        let process = self.pod_mut(pod).nth;
+        let process = FaultyProcess { pod, nth: self.pod_mut(pod).nth };
         let job = &mut self.jobs[at];
         let Some(current) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
             return;
         };
-        let done = current.run.done(ctx.now);
-        let begun = current.run.plan.begun_checkpoints(done);
         job.corruptions += 1;
-        job.corruption = Some(SilentCorruption {
-            nth: job.corruptions,
-            pod,
-            process,
-            uncorrupted: job.trainer.saved_progress.saved_after(current.run.start_progress, &begun),
-        });
         let (jobset, nth) = (job.jobset, job.corruptions);
+        let saved = &job.trainer.saved_progress;
+        job.corruption = Some(SilentCorruption::begin(ctx.now, nth, process, &current.run, saved));
         let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
         ctx.schedule_after(found, TicketWait::CorruptionDetection, TicketSubject::JobSet(jobset), found_out);
     }
@@ -149,16 +138,14 @@ impl TrainingState {
     pub(super) fn clear_past_corruption(&mut self, at: usize) {
         let job = &self.jobs[at];
         let Some(wrong) = &job.corruption else { return };
-        let sound = wrong.uncorrupted.iter().copied().max().unwrap_or(0);
-        let row = self.pods.get(wrong.pod.ix());
-        let same = row.is_some_and(|row| row.nth == wrong.process && row.is_up());
-        if job.trainer.saved_progress.resume_point() <= sound && !same {
+        let row = self.pods.get(wrong.process.pod.ix());
+        let same = row.is_some_and(|row| row.nth == wrong.process.nth && row.is_up());
+        if wrong.is_undone(&job.trainer.saved_progress) && !same {
             self.jobs[at].corruption = None;
         }
     }
 
-    /// A corruption is detected: all work and checkpoints since then are lost. The faulty process exits, or the first
-    /// process of the job if that one has ended.
+    /// Returns true if a detection is that of the current corruption of a job that has work left.
     pub(super) fn is_current_corruption(&self, jobset: JobSetId, nth: u32) -> bool {
         let job = self.job_index(jobset).map(|at| &self.jobs[at]);
         let wrong = job.filter(|job| job.completed_at.is_none());
@@ -166,6 +153,8 @@ impl TrainingState {
         wrong.is_some_and(|wrong| wrong.nth == nth)
     }
 
+    /// A corruption is detected: all work and checkpoints since then are lost. The faulty process exits, or the first
+    /// process of the job if that one has ended.
     pub(super) fn corruption_detected(
         &mut self, ctx: &mut EngineContext<'_>, (jobset, nth): (JobSetId, u32), accounting: &mut TimeAccounting,
     ) {
@@ -178,17 +167,17 @@ impl TrainingState {
         let reached = self.end_segment(ctx, at, true, accounting);
         let kept = &mut self.jobs[at].trainer.saved_progress;
         let reached = reached.unwrap_or(kept.newest().0);
-        let lost = kept.limit_to(&wrong.uncorrupted);
+        let lost = wrong.undo(kept);
         self.undo_work(ctx, at, lost, accounting);
         self.emit_interrupted(ctx, at, reached);
-        if let Some(pod) = self.faulty_pod(ctx, jobset, &wrong) {
+        if let Some(pod) = self.faulty_pod(ctx, jobset, wrong.process) {
             apiserver::note_process_exit(ctx, pod, ERROR_EXIT_CODE);
         }
     }
 
-    fn faulty_pod(&self, ctx: &EngineContext<'_>, jobset: JobSetId, wrong: &SilentCorruption) -> Option<PodId> {
+    fn faulty_pod(&self, ctx: &EngineContext<'_>, jobset: JobSetId, wrong: FaultyProcess) -> Option<PodId> {
         let at_work = |pod: &PodId| self.is_process_running(ctx, *pod);
-        let same = self.pods[wrong.pod.ix()].nth == wrong.process;
+        let same = self.pods[wrong.pod.ix()].nth == wrong.nth;
         let guilty = Some(wrong.pod).filter(|pod| same && at_work(pod));
         let pods = ctx.store.jobs_of(jobset);
         let mut pods = pods.flat_map(|job| ctx.store.jobs[job.ix()].pods.iter());

@@ -2,6 +2,7 @@
 //!
 //! Pure functions. Must never know what interrupts a job or when. Both levels of detail use them.
 
+mod corruption;
 mod elastic;
 mod hosts;
 mod outcome;
@@ -12,6 +13,7 @@ pub mod segment;
 mod trainer;
 mod work_ledger;
 
+pub use corruption::SilentCorruption;
 pub use elastic::ElasticShare;
 pub use hosts::TrainingHosts;
 pub use outcome::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
@@ -21,3 +23,6 @@ pub use saved_progress::SavedProgress;
 pub use segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
 pub use trainer::{EndedSegment, RunningSegment, Trainer};
 pub use work_ledger::{BookedSegment, SegmentEnd, WorkLedger};
+
+/// Exit code of a process that raises an error.
+pub const ERROR_EXIT_CODE: i32 = 1;

@@ -90,13 +90,13 @@ impl<G: Copy> SavedProgress<G> {
     }
 
     /// The saved progress after the checkpoints begun by a segment are complete.
-    pub fn saved_after(&self, from: u64, own: &[u64]) -> Vec<u64> {
+    pub(super) fn saved_after(&self, from: u64, own: &[u64]) -> Vec<u64> {
         let all = self.saved.iter().zip(own);
         all.map(|(saved, own)| if *own > 0 { from + own } else { *saved }).collect()
     }
 
     /// Limits each kind of checkpoint to uncorrupted progress. Returns the duration of the lost work.
-    pub fn limit_to(&mut self, sound: &[u64]) -> Vec<(G, u64)> {
+    pub(super) fn limit_to(&mut self, sound: &[u64]) -> Vec<(G, u64)> {
         self.live = None;
         for (saved, sound) in self.saved.iter_mut().zip(sound) {
             *saved = (*saved).min(*sound);

@@ -1,6 +1,5 @@
-//! Containers that restart in their pods: those that the kubelet restarts after an exit, and in-place restarts.
+//! Containers that the kubelet restarts in their pods after an exit.
 
-use super::outcome::CountedRestart;
 use super::run::{NodesEvent, Replication};
 use sim_api::spec::RestartPolicy;
 use sim_base::Duration;
@@ -61,30 +60,6 @@ impl Replication<'_, '_> {
         if let Some(failure) = plan.fail {
             self.interrupt(self.model.jobs[job].jobset);
             self.fail_job(job, failure, Duration::ZERO);
-        }
-    }
-
-    /// A container exits, and all containers of the JobSet restart in place (IPR-4, IPR-9).
-    pub fn restart_in_place(&mut self, jobset: usize) {
-        self.interrupt(jobset);
-        let profile = &self.model.jobsets[jobset].profile;
-        let chosen = self.choose_delays(jobset, profile.in_place.len());
-        let delays = profile.in_place[chosen];
-        let (cause, at) = (self.cause_of(jobset), self.now + delays.noticed);
-        let row = &mut self.jobsets[jobset];
-        row.attempts += 1;
-        let counted = CountedRestart { at, times: 1, uncounted: 0, cause, is_pod_failure_policy: false };
-        let policy = &self.model.jobsets[jobset].spec.spec.failure_policy;
-        let limit = policy.as_ref().map_or(0, |policy| i64::from(policy.max_restarts));
-        if i64::from(row.attempts) > limit {
-            row.attempts -= 1;
-            return self.schedule(at, NodesEvent::LimitExceeded { jobset });
-        }
-        row.counted.push(counted);
-        let epoch = row.epoch;
-        self.schedule_after(delays.ready, NodesEvent::Ready { jobset, epoch });
-        for job in self.jobs_of(jobset) {
-            self.jobs[job].apart.iter().for_each(|pod| self.pods[*pod].hang = None);
         }
     }
 }

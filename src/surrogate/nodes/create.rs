@@ -31,22 +31,26 @@ impl Replication<'_, '_> {
         self.place_pods(job, rest);
     }
 
-    /// A pod that replaces a failed one exists.
-    pub fn create_pod(&mut self, pod: usize) {
-        let job = self.model.job_of_pod[pod] as usize;
+    /// The Job controller replaces the failed pods of a Job, unless another failure has changed the time.
+    pub fn replace_pods(&mut self, job: usize) {
         let row = &self.jobs[job];
-        if !row.exists || row.is_deleting || row.failure.is_some() {
+        if !row.exists || row.is_deleting || row.failure.is_some() || row.replaces_at != self.now {
             return;
         }
-        if self.pods[pod].exists {
-            if !self.pods[pod].is_deleting {
-                return;
+        let mut pods = row.apart.clone();
+        pods.sort_unstable();
+        for pod in pods {
+            let row = &self.pods[pod];
+            if row.exists && !(row.is_deleting && self.fails_while_terminating(job)) {
+                continue;
             }
-            self.leave_replaced(pod);
+            if row.exists {
+                self.leave_replaced(pod);
+            }
+            self.jobs[job].unplaced += 1;
+            let row = &mut self.pods[pod];
+            (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
         }
-        self.jobs[job].unplaced += 1;
-        let row = &mut self.pods[pod];
-        (row.exists, row.node, row.epoch) = (true, NodeId::NONE, row.epoch + 1);
         self.place_pods(job, Duration::ZERO);
     }
 
@@ -112,7 +116,7 @@ impl Replication<'_, '_> {
         let nth = job - self.jobs_of(jobset).start;
         let profile = &self.model.jobsets[jobset].profile;
         if self.jobsets[jobset].has_started {
-            let JobDelays { first, rest, .. } = self.restart_delays(jobset).jobs[nth];
+            let JobDelays { first, rest, .. } = self.job_delays(job);
             PlacementDelays { first, rest }
         } else {
             profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth]
@@ -121,7 +125,13 @@ impl Replication<'_, '_> {
 
     /// Places the pods of a Job that have no node. The last of them is bound after `rest`.
     fn place_pods(&mut self, job: usize, rest: Duration) {
-        let is_placed = if self.waits_as_one(job) { self.place_crowd(job) } else { self.place_single_pods(job) };
+        let lost = self.jobs[job].lost;
+        let placed = if self.waits_as_one(job) { self.place_crowd(job) } else { self.place_single_pods(job) };
+        let starts = placed > self.jobs[job].lost - lost;
+        let jobset = self.model.jobs[job].jobset;
+        if starts && self.is_in_place(jobset) && self.jobsets[jobset].has_started {
+            self.join_in_place(jobset);
+        }
         if self.jobs[job].unplaced > 0 {
             if self.jobs[job].waits_since.is_none() {
                 self.waits += 1;
@@ -131,9 +141,8 @@ impl Replication<'_, '_> {
             return;
         }
         self.stop_waiting(job);
-        if is_placed {
+        if placed > 0 {
             self.jobs[job].bound_at = self.now + rest;
-            let jobset = self.model.jobs[job].jobset;
             self.place_deferred(jobset);
             self.check_complete(jobset);
         }
@@ -154,10 +163,10 @@ impl Replication<'_, '_> {
         SearchedPod { job, is_leader, attempt: row.attempt, search }
     }
 
-    /// Places the pods that have states of their own. Returns whether a pod is placed.
-    fn place_single_pods(&mut self, job: usize) -> bool {
+    /// Places the pods that have states of their own. Returns the number of placed pods.
+    fn place_single_pods(&mut self, job: usize) -> u32 {
         let exclusive = self.model.template_of(job).exclusive;
-        let mut is_placed = false;
+        let mut placed = 0;
         let mut waiting: Vec<usize> = self.jobs[job].apart.clone();
         waiting.retain(|pod| self.pods[*pod].exists && !self.pods[*pod].node.is_some());
         waiting.sort_unstable();
@@ -177,9 +186,9 @@ impl Replication<'_, '_> {
             let wanted = self.next_search(job, is_leader, 1);
             let Some(node) = self.places.find(wanted, role, self.draws) else { continue };
             self.bind(pod, job, node);
-            is_placed = true;
+            placed += 1;
         }
-        is_placed
+        placed
     }
 
     /// The node of the first pod of a Job.

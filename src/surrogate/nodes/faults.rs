@@ -1,10 +1,8 @@
 //! What faults and the timers of the control plane do to nodes and pods.
 
 use super::run::{NodesEvent, Replication};
-use sim_api::spec::SilentFaults;
 use sim_base::{Duration, NodeId, SimTime};
 use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
-use sim_reliability::training::UNIT_FACTOR;
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
 const LOST_EXIT_CODE: i32 = 255;
@@ -35,58 +33,21 @@ impl Replication<'_, '_> {
                     self.disrupt(pod);
                 }
             }
-            FaultOperation::Silent(SilentFaults::Hang { detected_after, exit_code }) => {
-                for pod in self.pods_on(node) {
-                    self.hang(pod, (detected_after, exit_code));
-                }
-            }
-            FaultOperation::Silent(SilentFaults::Slow { factor }) => {
-                self.slowdowns.insert(node, (factor * UNIT_FACTOR as f64) as u64);
-                (0..self.jobsets.len()).for_each(|jobset| self.update_pace(jobset));
-            }
-            // Links matter to jobs with a communication time only, which are refused.
-            FaultOperation::Silent(SilentFaults::Degrade { .. }) => {}
+            FaultOperation::Silent(fault) => self.apply_to_machine(node, fault),
             other => unreachable!("refused: {other:?}"),
         }
     }
 
-    /// The training job makes steps at the pace of its slowest machine.
-    pub fn update_pace(&mut self, jobset: usize) {
-        let of = |node: &NodeId| {
-            let crowds = self.jobs_of(jobset).any(|job| self.jobs[job].crowd.nodes.has(*node));
-            crowds || self.on_node[node.ix()].iter().any(|pod| self.jobset_of(*pod) == jobset)
-        };
-        let slow = self.slowdowns.iter().filter(|(_, factor)| **factor > UNIT_FACTOR);
-        let slowest = slow.filter(|(node, _)| of(node)).map(|(_, factor)| *factor).max();
-        if self.jobsets[jobset].trainer.slow_down(self.now, slowest.unwrap_or(UNIT_FACTOR)) {
-            self.schedule_end_of_work(jobset);
-        }
-    }
-
-    fn jobset_of(&self, pod: usize) -> usize {
+    pub fn jobset_of(&self, pod: usize) -> usize {
         self.model.jobs[self.model.job_of_pod[pod] as usize].jobset
     }
 
     fn apply_to_pod(&mut self, pod: usize, operation: FaultOperation) {
         match operation {
             FaultOperation::Exit(exit_code) => self.exit_pod(pod, exit_code),
-            FaultOperation::Silent(SilentFaults::Hang { detected_after, exit_code }) => {
-                self.hang(pod, (detected_after, exit_code));
-            }
+            FaultOperation::Silent(fault) => self.apply_to_process(pod, fault),
             other => unreachable!("refused: {other:?}"),
         }
-    }
-
-    /// Returns whether the containers of a pod run.
-    fn runs(&self, pod: usize) -> bool {
-        let (row, job) = (&self.pods[pod], self.model.job_of_pod[pod] as usize);
-        let bound_at = if row.is_apart {
-            let is_up = row.exists && row.node.is_some() && !row.is_lost && !row.is_deleting && !row.is_restarting;
-            Some(row.bound_at).filter(|_| is_up)
-        } else {
-            Some(self.jobs[job].crowd.bound_at).filter(|_| !self.jobs[job].crowd.nodes.is_empty())
-        };
-        bound_at.is_some_and(|at| at + self.ready_delay(self.model.jobs[job].jobset) <= self.now)
     }
 
     /// The kubelet loses contact; in a crash, the containers stop too. The control plane does not know yet.
@@ -103,8 +64,13 @@ impl Replication<'_, '_> {
                 let row = &mut self.pods[pod];
                 (row.is_restarting, row.hang, row.epoch) = (false, None, row.epoch + 1);
             }
+            let jobset = self.model.jobs[job].jobset;
             if !std::mem::replace(&mut self.pods[pod].is_lost, true) {
                 self.jobs[job].lost += 1;
+                self.pods[pod].has_new_attempt = self.is_at_barrier(jobset);
+            }
+            if self.jobsets[jobset].barrier_from.is_some() {
+                self.lift_barrier(jobset);
             }
         }
         if is_crash {
@@ -144,7 +110,8 @@ impl Replication<'_, '_> {
     pub fn node_unknown(&mut self, node: NodeId) {
         let at = self.health.becomes_unknown(self.now, node);
         for pod in self.pods_on(node) {
-            self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
+            self.pods[pod].not_ready_at = self.now;
+            self.interrupt(self.jobset_of(pod));
         }
         self.update_health(node);
         self.recheck_stopped();
@@ -205,12 +172,15 @@ impl Replication<'_, '_> {
         for pod in self.pods_on(node) {
             let row = self.pods[pod];
             if row.is_deleting {
-                self.end_disrupted(pod);
+                self.end_disrupted(pod, self.now);
             } else if ran_on || row.starts_late {
                 self.continue_pod(pod);
             } else if self.restarts_containers(self.model.job_of_pod[pod] as usize) {
                 self.regain(pod);
-                self.restart_container(pod);
+                match self.jobset_of(pod) {
+                    jobset if self.is_in_place(jobset) => self.restart_in_place(jobset),
+                    _ => self.restart_container(pod),
+                }
             } else {
                 self.fail_pod(pod, Some(exit_code), Duration::ZERO);
             }
@@ -229,11 +199,16 @@ impl Replication<'_, '_> {
         if !self.regain(pod) {
             return;
         }
-        if std::mem::take(&mut self.pods[pod].starts_late) {
+        let starts_late = std::mem::take(&mut self.pods[pod].starts_late);
+        if starts_late {
             self.pods[pod].bound_at = self.now;
             self.jobs[job].bound_at = self.now;
         }
         let jobset = self.model.jobs[job].jobset;
+        // A pod that missed the next attempt restarts now.
+        if self.is_in_place(jobset) && (starts_late || self.jobsets[jobset].barrier_from.is_some()) {
+            return self.join_in_place(jobset);
+        }
         if !self.jobsets[jobset].trainer.is_running() {
             self.check_complete(jobset);
         }
@@ -241,7 +216,9 @@ impl Replication<'_, '_> {
 
     /// A pod is not on a lost machine any more. Returns whether it was.
     fn regain(&mut self, pod: usize) -> bool {
-        let was_lost = std::mem::take(&mut self.pods[pod].is_lost);
+        let row = &mut self.pods[pod];
+        row.not_ready_at = SimTime::NEVER;
+        let was_lost = std::mem::take(&mut row.is_lost);
         self.jobs[self.model.job_of_pod[pod] as usize].lost -= u32::from(was_lost);
         was_lost
     }
@@ -295,7 +272,7 @@ impl Replication<'_, '_> {
     /// Pod garbage collection removes the pods of a Node that is still missing.
     pub fn remove_orphans(&mut self, node: NodeId) {
         for pod in self.pods_on(node) {
-            self.end_disrupted(pod);
+            self.end_disrupted(pod, self.pods[pod].not_ready_at.min(self.now));
         }
         self.end_replaced(node);
     }
@@ -314,38 +291,13 @@ impl Replication<'_, '_> {
         }
     }
 
-    fn hang(&mut self, pod: usize, (detected_after, exit_code): (Option<Duration>, i32)) {
-        if !self.runs(pod) || self.pods[pod].hang.is_some() {
-            return;
-        }
-        self.set_apart(pod);
-        self.pods[pod].hang = Some(self.cause);
-        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-        if self.jobsets[jobset].trainer.is_running() {
-            self.jobsets[jobset].trainer.hang(self.now);
-            self.schedule_end_of_work(jobset);
-        }
-        if let Some(after) = detected_after {
-            let epoch = self.pods[pod].epoch;
-            self.schedule_after(after, NodesEvent::HangDetected { pod, epoch, exit_code });
-        }
-    }
-
-    /// A detector ends the hanging process.
-    pub fn hang_detected(&mut self, pod: usize, exit_code: i32) {
-        if let Some(cause) = self.pods[pod].hang {
-            self.cause = cause;
-            self.exit_pod(pod, exit_code);
-        }
-    }
-
     /// The running containers of a pod exit.
     pub fn exit_pod(&mut self, pod: usize, exit_code: i32) {
         if !self.runs(pod) {
             return;
         }
         let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-        if self.model.jobsets[jobset].profile.in_place.is_empty() {
+        if !self.is_in_place(jobset) {
             self.set_apart(pod);
             if exit_code != 0 && self.restarts_containers(self.model.job_of_pod[pod] as usize) {
                 return self.restart_container(pod);

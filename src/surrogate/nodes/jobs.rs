@@ -2,13 +2,31 @@
 //! when they take effect.
 
 use super::outcome::CountedRestart;
+use super::profile::JobDelays;
 use super::run::{JobRow, NodesEvent, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartStrategy};
-use sim_base::Duration;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::LedgerCategory;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict, fail_job_message, matching_rule};
 use sim_policy::{FinishedView, JobSetStatus, JobSetView, JobSyncView, JobView, TerminalState, reconcile};
+
+/// A pod that the Job controller considers failed.
+struct FailedPod<'a> {
+    view: FailedPodView<'a>,
+    /// Time from which its back-off counts.
+    ended_at: SimTime,
+    /// Time until the controller observes it.
+    noticed: Duration,
+}
+
+impl FailedPod<'_> {
+    /// A pod with the condition DisruptionTarget.
+    fn disrupted(ended_at: SimTime) -> FailedPod<'static> {
+        let view = FailedPodView { exit_codes: &[], disruption_target: true };
+        FailedPod { view, ended_at, noticed: Duration::ZERO }
+    }
+}
 
 impl Replication<'_, '_> {
     pub fn is_leader(&self, pod: usize) -> bool {
@@ -57,17 +75,19 @@ impl Replication<'_, '_> {
         self.end_pod(pod);
         let container = self.container_name(job);
         let codes: Vec<(&str, i32)> = exit_code.iter().map(|code| (container.as_str(), *code)).collect();
-        self.count_failed_pod(pod, &FailedPodView { exit_codes: &codes, disruption_target: false }, noticed);
+        let view = FailedPodView { exit_codes: &codes, disruption_target: false };
+        self.count_failed_pod(pod, &FailedPod { view, ended_at: self.now, noticed });
     }
 
-    /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans.
-    pub fn end_disrupted(&mut self, pod: usize) {
+    /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans. Without the end
+    /// of a container, it has ended when its condition Ready became false (`backoff_utils.go`, getFinishedTime).
+    pub fn end_disrupted(&mut self, pod: usize, ended_at: SimTime) {
         let job = self.model.job_of_pod[pod] as usize;
         let was_counted = self.pods[pod].is_deleting && self.fails_while_terminating(job);
         self.interrupt(self.model.jobs[job].jobset);
         self.end_pod(pod);
         if !was_counted {
-            self.count_failed_pod(pod, &FailedPodView { exit_codes: &[], disruption_target: true }, Duration::ZERO);
+            self.count_failed_pod(pod, &FailedPod::disrupted(ended_at));
         }
     }
 
@@ -78,19 +98,20 @@ impl Replication<'_, '_> {
             return;
         }
         self.interrupt(self.model.jobs[job].jobset);
-        self.pods[pod].is_deleting = true;
+        let row = &mut self.pods[pod];
+        (row.is_deleting, row.not_ready_at) = (true, row.not_ready_at.min(self.now));
         if self.fails_while_terminating(job) {
-            self.count_failed_pod(pod, &FailedPodView { exit_codes: &[], disruption_target: true }, Duration::ZERO);
+            self.count_failed_pod(pod, &FailedPod::disrupted(self.pods[pod].not_ready_at));
         }
         // A failing Job ends all its pods together.
         let ends_alone = self.jobs[job].failure.is_none() && !self.jobs[job].is_deleting;
         if ends_alone && !self.pods[pod].is_lost {
-            self.end_disrupted(pod);
+            self.end_disrupted(pod, self.now);
         }
     }
 
     /// Returns whether a pod that terminates counts as failed (`isPodFailed`): not with the policy Failed.
-    fn fails_while_terminating(&self, job: usize) -> bool {
+    pub fn fails_while_terminating(&self, job: usize) -> bool {
         self.spec_of(job).template.pod_replacement_policy() != PodReplacementPolicy::Failed
     }
 
@@ -105,7 +126,8 @@ impl Replication<'_, '_> {
     }
 
     /// The Job controller counts a failed pod, and decides whether the Job fails or replaces it.
-    fn count_failed_pod(&mut self, pod: usize, failed: &FailedPodView<'_>, noticed: Duration) {
+    fn count_failed_pod(&mut self, pod: usize, failed: &FailedPod<'_>) {
+        let noticed = failed.noticed;
         let job = self.model.job_of_pod[pod] as usize;
         if !self.jobs[job].exists || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
             return;
@@ -114,7 +136,7 @@ impl Replication<'_, '_> {
         let jobset = &self.model.jobsets[of.jobset].spec;
         let spec = &jobset.spec.replicated_jobs[of.rj as usize].template;
         let rules = spec.pod_failure_policy.as_deref().unwrap_or_default();
-        let matched = matching_rule(rules, failed);
+        let matched = matching_rule(rules, &failed.view);
         let verdict = matched.as_ref().map_or(RuleVerdict::default(), |(_, action, _)| RuleVerdict {
             counts: *action != sim_api::spec::PodFailurePolicyAction::Ignore,
             action: Some(*action),
@@ -125,18 +147,17 @@ impl Replication<'_, '_> {
             fail_job_message(&jobset.namespace, &format!("{name}-{}", pod - of.pods.start), matched, rule)
         });
         self.jobs[job].failed_pods += u32::from(verdict.counts);
-        let record = self.jobs[job].backoff;
-        // A pod that terminates has no finish time yet.
-        self.jobs[job].backoff =
-            if !self.pods[pod].is_deleting { record.after_sync(None, std::iter::once(self.now)) } else { record };
+        self.jobs[job].backoff = self.jobs[job].backoff.after_sync(None, std::iter::once(failed.ended_at));
         let plan = sim_policy::job::sync(&self.sync_view(job, message.as_deref()));
         if let Some(failure) = plan.fail {
             return self.fail_job(job, failure, noticed);
         }
-        // The pod is replaced after the back-off.
+        // All failed pods are replaced when the back-off of the last one is over.
         let after = plan.requeue_after.unwrap_or(SYNC_JOB_BATCH_PERIOD).max(SYNC_JOB_BATCH_PERIOD);
-        let epoch = self.jobs[job].epoch;
-        self.schedule_after(noticed + after, NodesEvent::PodPlaced { pod, epoch });
+        let row = &mut self.jobs[job];
+        row.replaces_at = self.now + noticed + after;
+        let (at, epoch) = (row.replaces_at, row.epoch);
+        self.schedule(at, NodesEvent::ReplacementsPlaced { job, epoch });
     }
 
     /// What the Job controller knows of a Job.
@@ -257,9 +278,11 @@ impl Replication<'_, '_> {
         reconcile(&view, &mut plan);
         let before = &self.jobsets[jobset].status;
         let is_restart = plan.status.restarts > before.restarts;
+        let single = self.single_restarts(jobset, &plan.status);
         let used = |status: &JobSetStatus| status.budget_used().max(0) as u32;
         let times = used(&plan.status).saturating_sub(used(before));
-        let uncounted = (plan.status.restarts - before.restarts).saturating_sub(times);
+        let all = plan.status.restarts - before.restarts + single.len() as u32;
+        let uncounted = all.saturating_sub(times);
         let reason = views.iter().filter_map(|view| view.finished.as_ref()).map(|failed| failed.reason.as_str());
         let is_pod_failure_policy = reason.into_iter().any(|reason| reason == POD_FAILURE_POLICY);
         if plan.status_dirty {
@@ -276,6 +299,30 @@ impl Replication<'_, '_> {
         }
         if is_restart {
             self.restart_jobset(jobset);
+        }
+        single.into_iter().for_each(|job| self.restart_job(job));
+    }
+
+    /// The Jobs that are restarted alone according to a new status of their JobSet (FP-11, FP-12).
+    fn single_restarts(&self, jobset: usize, status: &JobSetStatus) -> Vec<usize> {
+        let of = |status: &JobSetStatus, job: usize| {
+            let job = &self.model.jobs[job];
+            let rj = status.replicated_jobs.get(job.rj as usize);
+            rj.and_then(|rj| rj.job_restarts.get(job.index as usize)).copied().unwrap_or(0)
+        };
+        let before = &self.jobsets[jobset].status;
+        self.jobs_of(jobset).filter(|job| of(status, *job) > of(before, *job)).collect()
+    }
+
+    /// The restart of a single Job is counted: it is deleted and created again.
+    fn restart_job(&mut self, job: usize) {
+        let jobset = self.model.jobs[job].jobset;
+        self.interrupt(jobset);
+        let chosen = self.choose_delays(jobset, self.model.jobsets[jobset].profile.single_jobs.len());
+        (self.jobsets[jobset].single, self.jobs[job].single) = (Some(chosen), Some(chosen));
+        (self.jobs[job].is_awaited, self.jobs[job].is_deferred) = (true, false);
+        if self.jobs[job].exists && !self.jobs[job].is_deleting {
+            self.delete_job(job);
         }
     }
 
@@ -311,10 +358,9 @@ impl Replication<'_, '_> {
         }
         self.interrupt(jobset);
         self.end_jobset(jobset, "Failed");
-        let delays = self.restart_delays(jobset);
-        for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+        for job in self.jobs_of(jobset) {
             if self.jobs[job].exists && !self.jobs[job].is_deleting {
-                self.delete_job(job, (delay.released, delay.gone));
+                self.delete_job(job);
             }
             (self.jobs[job].is_awaited, self.jobs[job].is_deferred) = (false, false);
         }
@@ -325,13 +371,14 @@ impl Replication<'_, '_> {
         self.interrupt(jobset);
         let of = self.model.jobsets[jobset].profile.restarts.len();
         self.jobsets[jobset].delays = self.choose_delays(jobset, of);
-        self.jobsets[jobset].has_started = true;
-        let delays = self.restart_delays(jobset);
-        for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+        (self.jobsets[jobset].has_started, self.jobsets[jobset].single) = (true, None);
+        for job in self.jobs_of(jobset) {
+            self.jobs[job].single = None;
+            let delay = self.job_delays(job);
             let row = &mut self.jobs[job];
             (row.is_awaited, row.is_deferred) = (true, false);
             if row.exists && !row.is_deleting {
-                self.delete_job(job, (delay.released, delay.gone));
+                self.delete_job(job);
             } else if !row.exists {
                 // It was about to be created.
                 row.epoch += 1;
@@ -341,8 +388,10 @@ impl Replication<'_, '_> {
         }
     }
 
-    /// The Job is deleted: its nodes are free and it is gone after these times, if no pod on a lost machine remains.
-    fn delete_job(&mut self, job: usize, (released, gone): (Duration, Duration)) {
+    /// The Job is deleted: its nodes are free and it is gone after the measured times, if no pod on a lost machine
+    /// remains.
+    fn delete_job(&mut self, job: usize) {
+        let JobDelays { released, gone, .. } = self.job_delays(job);
         self.stop_waiting(job);
         let of = &mut self.jobsets[self.model.jobs[job].jobset];
         (of.absent, of.deleting) = (of.absent + 1, of.deleting + 1);
@@ -375,7 +424,7 @@ impl Replication<'_, '_> {
             return;
         }
         let epoch = row.epoch + 1;
-        let mut fresh = JobRow { epoch, is_awaited: row.is_awaited, ..JobRow::new() };
+        let mut fresh = JobRow { epoch, is_awaited: row.is_awaited, single: row.single, ..JobRow::new() };
         std::mem::swap(&mut fresh, &mut self.jobs[job]);
         assert!(fresh.crowd.nodes.is_empty(), "the pods of a Job that is gone have ended");
         fresh.apart.into_iter().for_each(|pod| self.pods[pod].is_apart = false);
@@ -384,27 +433,27 @@ impl Replication<'_, '_> {
         if self.jobsets[jobset].ended.is_some() {
             return;
         }
-        let delays = self.restart_delays(jobset);
+        let delays = self.job_delays(job);
         match self.model.jobsets[jobset].spec.spec.strategy() {
             // RS-2: no Job is created while one of an earlier attempt exists.
             RestartStrategy::BlockingRecreate => {
                 if self.jobsets[jobset].deleting > 0 {
                     return;
                 }
-                let last = delays.all_gone();
-                for (job, delay) in self.jobs_of(jobset).zip(&delays.jobs) {
+                let last =
+                    if self.jobs[job].single.is_some() { delays.gone } else { self.restart_delays(jobset).all_gone() };
+                for job in self.jobs_of(jobset) {
                     if !self.jobs[job].exists && self.jobs[job].is_awaited {
                         self.jobs[job].epoch += 1;
                         let epoch = self.jobs[job].epoch;
-                        let after = Duration(delay.first.0.saturating_sub(last.0));
+                        let after = Duration(self.job_delays(job).first.0.saturating_sub(last.0));
                         self.schedule_after(after, NodesEvent::JobPlaced { job, epoch });
                     }
                 }
             }
             // CRE-1: a Job is created as soon as its name is free.
             RestartStrategy::Recreate | RestartStrategy::InPlaceRestart => {
-                let delay = &delays.jobs[job - self.jobs_of(jobset).start];
-                let after = Duration(delay.first.0.saturating_sub(delay.gone.0));
+                let after = Duration(delays.first.0.saturating_sub(delays.gone.0));
                 self.schedule_after(after, NodesEvent::JobPlaced { job, epoch });
             }
         }

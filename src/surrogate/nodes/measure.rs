@@ -2,10 +2,11 @@
 //! start.
 
 use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, PlacementDelays, RestartDelays, StartDelays};
+use super::refuse::{exit_codes, takes_nodes};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 use sim_api::spec::{
-    CheckpointSchedule, FailurePolicy, FaultAction, FaultTime, RandomAction, RestartPolicy, RestartStrategy,
-    ScenarioSpec, ScriptedFault, StopSpec, StopWhen, TrainingJob,
+    CheckpointSchedule, FailurePolicy, FailurePolicyAction, FailurePolicyRule, FaultAction, FaultTime, RestartPolicy,
+    RestartStrategy, ScenarioSpec, ScriptedFault, StopSpec, StopWhen, TrainingJob,
 };
 use sim_base::random::Distribution;
 use sim_base::{Duration, JobId, NodeId, PodId, SimTime};
@@ -13,6 +14,7 @@ use sim_engine::record::{
     Body, EndReason, JobConditionType, JobSetConditionType, RecordNames, RecordSink, SimulationRecord,
 };
 use sim_engine::{CannotRun, SimulationInput};
+use sim_reliability::training::ERROR_EXIT_CODE;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -68,10 +70,12 @@ pub fn measure(
     let jobs: Vec<(String, u32)> = job_names(&bare);
     let exit_code = exit_code(scenario);
     let all: Vec<usize> = (0..jobs.len()).collect();
-    let runs_of = |scenario: &ScenarioSpec, failing: &[usize]| -> Result<Vec<MeasuredRestart>, NotMeasured> {
-        let run = |nth| run((scenario, exit_code), (&jobs, failing), nth, stops);
-        (0..RESTARTS).into_par_iter().map(run).collect()
+    let simulate = |scenario: &ScenarioSpec, end: MeasuredEnd, failing: &[usize]| {
+        let run = |nth| run((scenario, end), (&jobs, failing), nth, stops);
+        (0..RESTARTS).into_par_iter().map(run).collect::<Result<Vec<MeasuredRestart>, NotMeasured>>()
     };
+    let runs_of =
+        |scenario: &ScenarioSpec, failing: &[usize]| simulate(scenario, MeasuredEnd::Exit(exit_code), failing);
     let runs = runs_of(&bare, &all)?;
     let is_in_place = bare.jobsets[0].jobset.restarts_in_place();
     let restarting = with_restarted_containers(scenario, jobset, &bare).filter(|_| !is_in_place);
@@ -83,7 +87,14 @@ pub fn measure(
         } else {
             runs.iter().filter_map(RestartDelays::from_measured).collect()
         },
-        in_place: if is_in_place { runs.iter().filter_map(InPlaceDelays::from_measured).collect() } else { Vec::new() },
+        in_place: if is_in_place {
+            let replaced =
+                if takes_nodes(scenario) { simulate(&bare, MeasuredEnd::Deletion, &all)? } else { Vec::new() };
+            let pairs = runs.iter().enumerate().map(|(nth, run)| (run, replaced.get(nth)));
+            pairs.filter_map(|(run, replaced)| InPlaceDelays::from_measured(run, replaced)).collect()
+        } else {
+            Vec::new()
+        },
         containers: match &restarting {
             Some((scenario, failing)) => {
                 let again = |run: &MeasuredRestart| Some(run.ready_again?.since(run.exited?));
@@ -91,11 +102,18 @@ pub fn measure(
             }
             None => Vec::new(),
         },
+        single_jobs: match &with_single_restarts(scenario, jobset, &bare) {
+            Some(scenario) => runs_of(scenario, &all)?.iter().filter_map(RestartDelays::from_measured_job).collect(),
+            None => Vec::new(),
+        },
         endings: runs.iter().filter_map(|run| Some(run.completed?.since(run.done?))).collect(),
     };
     let lacks_in_place = is_in_place && profile.in_place.is_empty();
     let lacks_containers = restarting.is_some() && profile.containers.is_empty();
-    let lacks_others = profile.starts.is_empty() || profile.restarts.is_empty() || profile.endings.is_empty();
+    let lacks_others = (profile.single_jobs.is_empty() && scenario.jobsets[jobset].jobset.restarts_jobs())
+        || profile.starts.is_empty()
+        || profile.restarts.is_empty()
+        || profile.endings.is_empty();
     if lacks_in_place || lacks_containers || lacks_others {
         return Err(NotMeasured::NeverReady(bare.jobsets[0].jobset.name.clone()));
     }
@@ -110,16 +128,15 @@ pub fn profile_key(scenario: &ScenarioSpec, jobset: usize) -> String {
         (pool.price, pool.billing) = Default::default();
     }
     bare.topology.name.clear();
-    format!("{} {bare:?}", exit_code(scenario))
+    let restarting = with_restarted_containers(scenario, jobset, &bare).map(|(_, failing)| failing);
+    let restarts_jobs = scenario.jobsets[jobset].jobset.restarts_jobs();
+    let replaces = bare.jobsets[0].jobset.restarts_in_place() && takes_nodes(scenario);
+    format!("{} {restarting:?} {restarts_jobs} {replaces} {bare:?}", exit_code(scenario))
 }
 
 /// Exit code of the containers that fail in a measurement: rules of a container may depend on it.
 fn exit_code(scenario: &ScenarioSpec) -> i32 {
-    let mut codes = scenario.fault_processes.iter().filter_map(|process| match process.action {
-        RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
-        _ => None,
-    });
-    codes.next().unwrap_or(1)
+    exit_codes(scenario).next().unwrap_or(ERROR_EXIT_CODE)
 }
 
 /// The parameters of the measurement, with the reason of each value.
@@ -237,6 +254,23 @@ fn with_restarted_containers(
     (!failing.is_empty()).then_some((restarting, failing))
 }
 
+/// The scenario in which every failed Job is restarted alone; `None` if the failure policy restarts no single Jobs.
+fn with_single_restarts(scenario: &ScenarioSpec, jobset: usize, bare: &ScenarioSpec) -> Option<ScenarioSpec> {
+    if !scenario.jobsets[jobset].jobset.restarts_jobs() {
+        return None;
+    }
+    let mut single = bare.clone();
+    let policy = single.jobsets[0].jobset.spec.failure_policy.as_mut()?;
+    policy.rules.push(FailurePolicyRule {
+        name: "single".to_owned(),
+        action: FailurePolicyAction::RestartJob,
+        on_job_failure_reasons: Vec::new(),
+        on_job_failure_message_patterns: Vec::new(),
+        target_replicated_jobs: Vec::new(),
+    });
+    Some(single)
+}
+
 /// Size of a pool in measurements, so that pools that differ by some spares share them: delays depend on the number of
 /// nodes only a little.
 fn measured_size(size: u32) -> u32 {
@@ -244,10 +278,19 @@ fn measured_size(size: u32) -> u32 {
     std::iter::successors(Some(SMALLEST_POOL), larger).find(|measured| *measured >= size).unwrap_or(size)
 }
 
-/// Simulates one start, one restart after an exit, and the completion. The pod that exits differs between runs.
+/// How a pod ends in a measurement.
+#[derive(Copy, Clone, Debug)]
+enum MeasuredEnd {
+    /// Its containers exit with this code.
+    Exit(i32),
+    /// It is deleted, and its Job replaces it.
+    Deletion,
+}
+
+/// Simulates one start, one restart after the end of a pod, and the completion. The pod that exits differs between runs.
 /// The Jobs at the positions `failing` take turns.
 fn run(
-    (bare, exit_code): (&ScenarioSpec, i32), (jobs, failing): (&[(String, u32)], &[usize]), nth: u64,
+    (bare, end): (&ScenarioSpec, MeasuredEnd), (jobs, failing): (&[(String, u32)], &[usize]), nth: u64,
     stops: StopMeasurement<'_>,
 ) -> Result<MeasuredRestart, NotMeasured> {
     if stops() {
@@ -257,9 +300,13 @@ fn run(
     let turn = (nth as usize * failing.len() / RESTARTS as usize).min(failing.len().saturating_sub(1));
     let failed_job = failing[turn];
     let (job, pods) = &jobs[failed_job];
+    let last_pod = format!("{job}-{}", pods - 1);
     scenario.faults.push(ScriptedFault {
         at: FaultTime::AfterReady(BEFORE_EXIT),
-        action: FaultAction::ContainerExit { pod: format!("{job}-{}", pods - 1), exit_code },
+        action: match end {
+            MeasuredEnd::Exit(exit_code) => FaultAction::ContainerExit { pod: last_pod, exit_code },
+            MeasuredEnd::Deletion => FaultAction::DeletePod { pod: last_pod, force: false },
+        },
         random_cause: None,
         entry: None,
     });
@@ -285,6 +332,8 @@ pub struct MeasuredRestart {
     pub counted: Option<SimTime>,
     /// The manager notices an in-place restart.
     pub noticed: Option<SimTime>,
+    /// The pod that replaces another one is bound.
+    pub replaced: Option<SimTime>,
     pub ready_again: Option<SimTime>,
     pub done: Option<SimTime>,
     pub completed: Option<SimTime>,
@@ -320,22 +369,36 @@ impl MeasuredJob {
 }
 
 impl InPlaceDelays {
-    /// Reads the delays of a measured in-place restart.
-    pub fn from_measured(run: &MeasuredRestart) -> Option<InPlaceDelays> {
+    /// Reads the delays of a measured in-place restart, and of the replacement of a pod if one was simulated.
+    pub fn from_measured(run: &MeasuredRestart, replaced: Option<&MeasuredRestart>) -> Option<InPlaceDelays> {
         let exited = run.exited?;
-        Some(InPlaceDelays { noticed: run.noticed?.since(exited), ready: run.ready_again?.since(exited) })
+        let replaced = match replaced {
+            Some(run) => run.ready_again?.since(run.replaced?),
+            None => Duration::ZERO,
+        };
+        Some(InPlaceDelays { noticed: run.noticed?.since(exited), ready: run.ready_again?.since(exited), replaced })
     }
 }
 
 impl RestartDelays {
     /// Reads the delays of a measured restart.
     pub fn from_measured(run: &MeasuredRestart) -> Option<RestartDelays> {
+        let counted = run.counted?;
+        let jobs: Option<Vec<JobDelays>> = run.jobs.iter().map(|job| job.delays_since(counted)).collect();
+        RestartDelays::with_jobs(run, jobs?)
+    }
+
+    /// Reads the delays of a measured restart of a single Job, which each Job may have.
+    pub fn from_measured_job(run: &MeasuredRestart) -> Option<RestartDelays> {
+        let delays = run.jobs.get(run.failed_job)?.delays_since(run.counted?)?;
+        RestartDelays::with_jobs(run, vec![delays; run.jobs.len()])
+    }
+
+    fn with_jobs(run: &MeasuredRestart, jobs: Vec<JobDelays>) -> Option<RestartDelays> {
         let (exited, counted, ready) = (run.exited?, run.counted?, run.ready_again?);
         let noticed = run.jobs.get(run.failed_job)?.first_ended?;
         let siblings = run.jobs.get(run.failed_job)?.ended_before_failure?.max(noticed);
         let failed = run.failed?;
-        let jobs: Option<Vec<JobDelays>> = run.jobs.iter().map(|job| job.delays_since(counted)).collect();
-        let jobs = jobs?;
         let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
         Some(RestartDelays {
             noticed: noticed.since(exited),
@@ -394,6 +457,9 @@ impl<'a> RestartSink<'a> {
     /// A pod was bound.
     fn bound(&mut self, now: SimTime, pod: PodId, node: NodeId) {
         self.nodes.insert(pod, node);
+        if self.seen.ready.is_some() {
+            self.seen.replaced.get_or_insert(now);
+        }
         let Some(at) = self.of_pod.get(&pod) else { return };
         let job = &mut self.seen.jobs[*at];
         let (first, last) = match self.seen.counted {
@@ -439,7 +505,7 @@ impl RecordSink for RestartSink<'_> {
             Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => self.ended(now, pod),
             Body::ContainerExited { .. } => drop(seen.exited.get_or_insert(now)),
             Body::JobCondition { kind: JobConditionType::Failed, .. } => drop(seen.failed.get_or_insert(now)),
-            Body::RestartCounted { .. } => drop(seen.counted.get_or_insert(now)),
+            Body::RestartCounted { .. } | Body::JobRestartCounted { .. } => drop(seen.counted.get_or_insert(now)),
             Body::PreviousAttempt { .. } => drop(seen.noticed.get_or_insert(now)),
             Body::JobGone { job } => {
                 if let Some(at) = self.of_job.get(&job).filter(|_| seen.ready_again.is_none()) {

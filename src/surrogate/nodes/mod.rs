@@ -11,6 +11,7 @@ mod create;
 mod crowd;
 mod faults;
 mod health;
+mod in_place;
 mod jobs;
 mod measure;
 mod model;
@@ -20,6 +21,7 @@ mod pods;
 mod profile;
 mod refuse;
 mod run;
+mod silent;
 mod trainer;
 
 pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parameters, profile_key};

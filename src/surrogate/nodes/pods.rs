@@ -88,15 +88,16 @@ impl Replication<'_, '_> {
         row.exists && row.apart.is_empty() && row.unplaced as usize == self.model.jobs[job].pods.len()
     }
 
-    /// Places all pods of a Job. Those without a node are apart, unless all wait. Returns whether a pod is placed.
-    pub fn place_crowd(&mut self, job: usize) -> bool {
+    /// Places all pods of a Job. Those without a node are apart, unless all wait. Returns the number of placed
+    /// pods.
+    pub fn place_crowd(&mut self, job: usize) -> u32 {
         let pods = self.model.jobs[job].pods.clone();
         let mut leader = NodeId::NONE;
         let mut role = PodRole::First;
         if let Some(key) = self.model.template_of(job).exclusive {
             let wanted = self.next_search(job, true, 1);
             // The webhook refuses followers until the leader has a node (EXC-10).
-            let Some(node) = self.places.find(wanted, PodRole::First, self.draws) else { return false };
+            let Some(node) = self.places.find(wanted, PodRole::First, self.draws) else { return 0 };
             leader = node;
             role = PodRole::Follower(self.model.domains[key as usize].of[node.ix()]);
         }
@@ -107,7 +108,7 @@ impl Replication<'_, '_> {
         row.crowd.place(self.now, leader, placed);
         let crowd = row.crowd.nodes.clone();
         if crowd.is_empty() {
-            return false;
+            return 0;
         }
         row.unplaced -= crowd.len();
         self.places.move_crowd(job, leader, &crowd, true);
@@ -121,7 +122,7 @@ impl Replication<'_, '_> {
         }
         let bound = pods.len() - self.jobs[job].unplaced as usize;
         pods.skip(bound).for_each(|pod| self.add_apart(pod));
-        true
+        bound as u32
     }
 
     /// A pod of a crowd is placed on a machine that does not reach the control plane, which the scheduler does not know

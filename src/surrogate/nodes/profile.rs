@@ -12,6 +12,8 @@ pub struct JobSetProfile {
     pub starts: Vec<StartDelays>,
     /// Delays of restarts.
     pub restarts: Vec<RestartDelays>,
+    /// Delays of restarts of single Jobs; empty if the failure policy has none.
+    pub single_jobs: Vec<RestartDelays>,
     /// Delays of in-place restarts; empty with other strategies.
     pub in_place: Vec<InPlaceDelays>,
     /// From the first exit of a container that the kubelet restarts until all pods are ready again; empty if it
@@ -76,6 +78,8 @@ pub struct InPlaceDelays {
     pub noticed: Duration,
     /// Until all pods are ready again.
     pub ready: Duration,
+    /// From the binding of a replaced pod until all pods are ready again; zero if no fault takes nodes.
+    pub replaced: Duration,
 }
 
 impl RestartDelays {

@@ -2,8 +2,10 @@
 
 use super::model::NodesModel;
 use sim_api::spec::{
-    DependsOnStatus, FaultsOn, PodTerms, RandomAction, RandomFaults, RestartStrategy, ScenarioSpec, StopWhen,
+    DependsOnStatus, FaultsOn, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults, RestartStrategy,
+    ScenarioSpec, StopWhen,
 };
+use sim_reliability::training::ERROR_EXIT_CODE;
 use std::collections::BTreeSet;
 
 /// Returns all reasons why level `nodes` does not simulate a scenario; empty if it does.
@@ -42,15 +44,17 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         refuse(spec.managed_by.is_some(), "managedBy");
         let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
         refuse(
-            is_in_place && scenario.fault_processes.iter().any(takes_nodes),
-            "InPlaceRestart with faults of nodes, because pods that wait for a lost pod may be lost as well",
+            is_in_place && exit_codes(scenario).collect::<BTreeSet<i32>>().len() > 1,
+            "InPlaceRestart with different exit codes",
         );
-        refuse(is_in_place && exit_codes(scenario).len() > 1, "InPlaceRestart with different exit codes");
-        refuse(jobset.restarts_jobs(), "restarts of single Jobs (RestartJob)");
+        refuse(is_in_place && jobset.restarts_jobs(), "InPlaceRestart with restarts of single Jobs (RestartJob)");
         refuse(spec.volume_claim_templates > 0, "volumeClaimPolicies");
-        for rj in spec.replicated_jobs.iter().filter(|_| !is_in_place) {
+        for rj in spec.replicated_jobs.iter().filter(|_| !is_in_place || takes_nodes(scenario)) {
             refuse(jobset.selects_labelled_nodes(rj), "exclusive placement by node selectors");
             let job = &rj.template;
+            let rules = job.pod_failure_policy.as_deref().unwrap_or_default();
+            let fails = rules.iter().any(|rule| rule.action == PodFailurePolicyAction::FailJob);
+            refuse(is_in_place && fails, "InPlaceRestart with podFailurePolicy rules that fail a Job");
             refuse(job.backoff_limit_per_index.is_some(), "backoffLimitPerIndex");
             refuse(job.active_deadline_seconds.is_some(), "activeDeadlineSeconds");
             refuse(job.success_policy.is_some() || job.managed_by.is_some(), "successPolicy or managedBy of a Job");
@@ -75,18 +79,21 @@ pub fn why_not_placed(model: &NodesModel) -> Option<String> {
     shares.then(|| "pods that use ports of the node (hostPort, hostNetwork) and share nodes with other pods".to_owned())
 }
 
-fn takes_nodes(process: &RandomFaults) -> bool {
+/// Returns whether faults take pods away from their nodes.
+pub fn takes_nodes(scenario: &ScenarioSpec) -> bool {
+    use RandomAction::{Corrupt, Degrade, Hang, Slow};
     let is_silent =
-        matches!(process.action, RandomAction::Hang { .. } | RandomAction::Slow(_) | RandomAction::Degrade { .. });
-    process.on != FaultsOn::Pod && !is_silent
+        |process: &RandomFaults| matches!(process.action, Hang { .. } | Slow(_) | Degrade { .. } | Corrupt { .. });
+    scenario.fault_processes.iter().any(|process| process.on != FaultsOn::Pod && !is_silent(process))
 }
 
-fn exit_codes(scenario: &ScenarioSpec) -> BTreeSet<i32> {
-    let codes = scenario.fault_processes.iter().filter_map(|process| match process.action {
+/// Exit codes of containers because of faults, in the order of the fault processes.
+pub fn exit_codes(scenario: &ScenarioSpec) -> impl Iterator<Item = i32> {
+    scenario.fault_processes.iter().filter_map(|process| match process.action {
         RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
+        RandomAction::Corrupt { .. } => Some(ERROR_EXIT_CODE),
         _ => None,
-    });
-    codes.collect()
+    })
 }
 
 fn pod_specs(scenario: &ScenarioSpec) -> impl Iterator<Item = &sim_api::spec::PodSpec> {
@@ -107,7 +114,5 @@ fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
         let cause = &process.cause;
         let ages = format!("faults {cause:?}: aging with use (ages)");
         refuse(!process.is_calendar_based(), &ages);
-        let is_corrupt = matches!(process.action, RandomAction::Corrupt { .. });
-        refuse(is_corrupt, &format!("faults {cause:?} (does Corrupt)"));
     }
 }

@@ -6,8 +6,8 @@ use super::health::NodeHealth;
 use super::model::NodesModel;
 use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
 use super::places::NodePlaces;
-use super::profile::RestartDelays;
-use super::trainer::{NodesTrainer, SegmentOver};
+use super::profile::{JobDelays, RestartDelays};
+use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
 use sim_base::{Duration, JobId, NodeId, SimTime};
@@ -86,9 +86,9 @@ pub(super) enum NodesEvent {
         job: usize,
         epoch: u32,
     },
-    /// A pod that replaces a failed one is scheduled.
-    PodPlaced {
-        pod: usize,
+    /// The pods that replace failed ones of a Job are scheduled.
+    ReplacementsPlaced {
+        job: usize,
         epoch: u32,
     },
     /// All pods of the JobSet are ready.
@@ -111,6 +111,11 @@ pub(super) enum NodesEvent {
         pod: usize,
         epoch: u32,
         exit_code: i32,
+    },
+    /// Wrong results of a training job are noticed.
+    CorruptionDetected {
+        jobset: usize,
+        nth: u32,
     },
     /// The container that the kubelet restarts runs again, and the pod is ready.
     ContainerRestarted {
@@ -139,6 +144,10 @@ pub(super) struct PodRow {
     pub is_deleting: bool,
     pub bound_at: SimTime,
     pub evicted_at: SimTime,
+    /// Time at which its condition Ready became false, or it was deleted; `NEVER` otherwise.
+    pub not_ready_at: SimTime,
+    /// Its agent wrote the next attempt of an in-place restart before its machine was lost.
+    pub has_new_attempt: bool,
     /// Its container has exited, and the kubelet restarts it.
     pub is_restarting: bool,
     /// Number of restarts of its container, and their back-off.
@@ -161,6 +170,8 @@ impl PodRow {
             is_deleting: false,
             bound_at: SimTime::ZERO,
             evicted_at: SimTime::NEVER,
+            not_ready_at: SimTime::NEVER,
+            has_new_attempt: false,
             is_restarting: false,
             restarts: 0,
             crash: CrashBackOff::NONE,
@@ -192,6 +203,8 @@ pub(super) struct JobRow {
     /// Failed pods that count towards backoffLimit.
     pub failed_pods: u32,
     pub backoff: BackoffRecord,
+    /// When its back-off is over, and it replaces its failed pods.
+    pub replaces_at: SimTime,
     /// Pods without a node.
     pub unplaced: u32,
     /// Pods on lost machines.
@@ -208,6 +221,8 @@ pub(super) struct JobRow {
     pub is_deferred: bool,
     /// Searches for nodes in this attempt.
     pub searches: u32,
+    /// Index of the measured delays if it is restarted alone.
+    pub single: Option<usize>,
     /// Since when some of its pods wait for nodes; orders the waiting Jobs.
     pub waits_since: Option<u64>,
 }
@@ -228,6 +243,7 @@ impl JobRow {
             finished: None,
             failed_pods: 0,
             backoff: BackoffRecord::default(),
+            replaces_at: SimTime::NEVER,
             unplaced: 0,
             lost: 0,
             replaced: 0,
@@ -236,6 +252,7 @@ impl JobRow {
             is_awaited: false,
             is_deferred: false,
             searches: 0,
+            single: None,
             waits_since: None,
         }
     }
@@ -265,6 +282,8 @@ pub(super) struct JobSetRow<'m> {
     /// Index of the current measured restart or start, and how many were chosen.
     pub delays: usize,
     pub chosen: u32,
+    /// Index of the measured delays of the current restart of a single Job, after the last restart of the JobSet.
+    pub single: Option<usize>,
     pub has_started: bool,
     /// Since when all pods have been ready, or were ready the last time.
     pub ready_since: SimTime,
@@ -273,6 +292,8 @@ pub(super) struct JobSetRow<'m> {
     pub deleting: u32,
     /// Number of in-place restarts.
     pub attempts: u32,
+    /// Since when the workers wait at the barrier of an in-place restart, if one is not over.
+    pub barrier_from: Option<SimTime>,
     pub counted: Vec<CountedRestart>,
     pub trainer: NodesTrainer<'m>,
     pub interruption: Option<Interruption>,
@@ -376,11 +397,13 @@ impl<'m, 'd> Replication<'m, 'd> {
                 epoch: 0,
                 delays: 0,
                 chosen: 0,
+                single: None,
                 has_started: false,
                 ready_since: SimTime::ZERO,
                 absent: jobset.jobs.len() as u32,
                 deleting: 0,
                 attempts: 0,
+                barrier_from: None,
                 counted: Vec::new(),
                 trainer: NodesTrainer::new(&jobset.training, jobset.key),
                 interruption: None,
@@ -440,12 +463,13 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::JobReleased { job, .. } => self.release_job(job),
             NodesEvent::JobGone { job, .. } => self.job_gone_due(job),
             NodesEvent::JobPlaced { job, .. } => self.create_job(job),
-            NodesEvent::PodPlaced { pod, .. } => self.create_pod(pod),
+            NodesEvent::ReplacementsPlaced { job, .. } => self.replace_pods(job),
             NodesEvent::Ready { jobset, .. } => self.start_training(jobset),
             NodesEvent::WorkDone { jobset, .. } => self.work_done(jobset),
             NodesEvent::LimitExceeded { jobset } => self.fail_jobset(jobset),
             NodesEvent::Completed { jobset } => self.complete(jobset),
             NodesEvent::HangDetected { pod, exit_code, .. } => self.hang_detected(pod, exit_code),
+            NodesEvent::CorruptionDetected { jobset, .. } => self.corruption_detected(jobset),
             NodesEvent::ContainerRestarted { pod, .. } => self.container_restarted(pod),
             NodesEvent::RestartsCounted { job, .. } => self.count_restarts(job),
         }
@@ -460,6 +484,10 @@ impl<'m, 'd> Replication<'m, 'd> {
             | E::TaintDue { node, epoch }
             | E::TaintsRemoved { node, epoch }
             | E::OrphansRemoved { node, epoch } => (epoch, self.health.rows[node.ix()].epoch),
+            E::CorruptionDetected { jobset, nth } => {
+                let row = &self.jobsets[jobset];
+                return row.ended.is_some() || row.trainer.current_corruption() != Some(nth);
+            }
             E::TolerationExpired { pod, epoch }
             | E::HangDetected { pod, epoch, .. }
             | E::ContainerRestarted { pod, epoch } => (epoch, self.pods[pod].epoch),
@@ -468,8 +496,8 @@ impl<'m, 'd> Replication<'m, 'd> {
             | E::JobReleased { job, epoch }
             | E::JobGone { job, epoch }
             | E::JobPlaced { job, epoch }
+            | E::ReplacementsPlaced { job, epoch }
             | E::RestartsCounted { job, epoch } => (epoch, self.jobs[job].epoch),
-            E::PodPlaced { pod, epoch } => (epoch, self.jobs[self.model.job_of_pod[pod] as usize].epoch),
             E::Ready { jobset, epoch } | E::WorkDone { jobset, epoch } => (epoch, self.jobsets[jobset].epoch),
         };
         known != current
@@ -506,8 +534,20 @@ impl<'m, 'd> Replication<'m, 'd> {
 
     /// Delays of the current restart of a JobSet; before the first one, those of any measured restart.
     pub fn restart_delays(&self, jobset: usize) -> &'m RestartDelays {
-        let all = &self.model.jobsets[jobset].profile.restarts;
-        &all[self.jobsets[jobset].delays % all.len()]
+        let (profile, row) = (&self.model.jobsets[jobset].profile, &self.jobsets[jobset]);
+        row.single
+            .map_or_else(|| &profile.restarts[row.delays % profile.restarts.len()], |nth| &profile.single_jobs[nth])
+    }
+
+    /// Delays of a Job in the current restart of its JobSet, or of this Job alone.
+    pub fn job_delays(&self, job: usize) -> JobDelays {
+        let of = self.model.jobs[job].jobset;
+        let (profile, row) = (&self.model.jobsets[of].profile, &self.jobsets[of]);
+        let nth = job - self.jobs_of(of).start;
+        match self.jobs[job].single {
+            Some(single) => profile.single_jobs[single].jobs[nth],
+            None => profile.restarts[row.delays % profile.restarts.len()].jobs[nth],
+        }
     }
 
     /// Delay from the binding of the last pod until all pods are ready.
@@ -537,10 +577,11 @@ impl<'m, 'd> Replication<'m, 'd> {
         let jobs = self.jobs_of(jobset).filter(|_| needs_hosts);
         let nodes: Vec<(NodeId, JobId)> =
             jobs.flat_map(|job| self.nodes_of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
-        let row = &mut self.jobsets[jobset];
-        (row.has_started, row.ready_since) = (true, self.now);
+        let (pods, row) = (&self.pods, &mut self.jobsets[jobset]);
+        let at_work = |process: FaultyProcess| process.is_at_work(&pods[process.pod]);
+        (row.has_started, row.ready_since, row.barrier_from) = (true, self.now, None);
         row.trainer.job.ledger.set_holds_all(self.now, true);
-        let undone = row.trainer.begin(self.now, held, nodes.into_iter(), self.draws);
+        let undone = row.trainer.begin(self.now, held, nodes.into_iter(), at_work, self.draws);
         if let Some(ended) = row.interruption.take() {
             row.recoveries.push(ended.recovery(self.now, true));
         }

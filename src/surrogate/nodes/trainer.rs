@@ -1,12 +1,31 @@
 //! The training job of a JobSet at level `nodes`, with the arithmetic of the engine.
 
 use super::accounts::HeldAccelerators;
+use super::run::PodRow;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{JobId, JobSetId, NodeId, SimTime};
 use sim_reliability::training::{
-    BookedSegment, PaceReason, RunningSegment, SegmentEnd, Trainer, TrainingHosts, TrainingOutcome, UNIT_FACTOR,
+    BookedSegment, PaceReason, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingHosts, TrainingOutcome,
+    UNIT_FACTOR,
 };
+
+/// A process that computes wrong results, which may have ended since.
+#[derive(Copy, Clone, Debug)]
+pub struct FaultyProcess {
+    pub pod: usize,
+    /// Epoch of its pod.
+    pub epoch: u32,
+    /// The fault process, and the time of the fault.
+    pub cause: (u32, SimTime),
+}
+
+impl FaultyProcess {
+    /// Returns whether the process still exists. `row` is that of its pod.
+    pub fn is_at_work(&self, row: &PodRow) -> bool {
+        row.exists && row.epoch == self.epoch
+    }
+}
 
 /// A training job, and its current segment.
 pub struct NodesTrainer<'m> {
@@ -18,6 +37,9 @@ pub struct NodesTrainer<'m> {
     segment: Option<(RunningSegment, HeldAccelerators)>,
     /// Slowdown factor of the slowest machine in the current segment.
     slowdown: u64,
+    /// The corrupt state of the job, if any, and the number of corruptions so far.
+    corruption: Option<SilentCorruption<FaultyProcess>>,
+    corruptions: u32,
 }
 
 /// Productive time that becomes lost, and who did the work.
@@ -40,6 +62,8 @@ impl<'m> NodesTrainer<'m> {
             hosts: is_lost_with_hosts.then(TrainingHosts::default),
             segment: None,
             slowdown: UNIT_FACTOR,
+            corruption: None,
+            corruptions: 0,
         }
     }
 
@@ -64,11 +88,11 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
-    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. Returns work that is lost
-    /// with hosts.
+    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. `at_work` tells whether a
+    /// process still exists. Returns work that is lost with hosts.
     pub fn begin(
         &mut self, now: SimTime, held: HeldAccelerators, nodes: impl Iterator<Item = (NodeId, JobId)>,
-        draws: &mut DrawSequence,
+        at_work: impl Fn(FaultyProcess) -> bool, draws: &mut DrawSequence,
     ) -> UndoneWork {
         let mut undone = Vec::new();
         if let Some(hosts) = &mut self.hosts {
@@ -76,6 +100,9 @@ impl<'m> NodesTrainer<'m> {
             undone = self.job.saved_progress.apply_host_loss(loss, self.spec);
             undone.iter().for_each(|(_, ns)| self.job.ledger.mark_lost(*ns));
         }
+        // A job that resumes from earlier progress is correct again, unless the faulty process still computes.
+        let saved = &self.job.saved_progress;
+        self.corruption = self.corruption.take().filter(|wrong| !wrong.is_undone(saved) || at_work(wrong.process));
         let start = self.job.next_start();
         let segment = self.job.begin(now, self.spec, &start, (self.key, draws));
         (self.segment, self.slowdown) = (Some((segment, held)), UNIT_FACTOR);
@@ -105,6 +132,37 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
+    /// Whether its processes compute, and none of them is known to compute wrong results.
+    pub fn may_become_corrupt(&self) -> bool {
+        self.is_running() && self.corruption.is_none()
+    }
+
+    /// A process computes wrong results from now on. Returns the number of the corruption, unless nothing runs.
+    pub fn corrupt(&mut self, now: SimTime, process: FaultyProcess) -> Option<u32> {
+        let (segment, _) = self.segment.as_ref()?;
+        self.corruptions += 1;
+        let saved = &self.job.saved_progress;
+        self.corruption = Some(SilentCorruption::begin(now, self.corruptions, process, segment, saved));
+        Some(self.corruptions)
+    }
+
+    /// Number of the corruption that is not detected yet, if there is one.
+    pub fn current_corruption(&self) -> Option<u32> {
+        self.corruption.as_ref().map(|wrong| wrong.nth)
+    }
+
+    /// The corruption is detected.
+    pub fn take_corruption(&mut self) -> Option<SilentCorruption<FaultyProcess>> {
+        self.corruption.take()
+    }
+
+    /// Undoes the work since a corruption.
+    pub fn undo_corruption(&mut self, wrong: &SilentCorruption<FaultyProcess>) -> UndoneWork {
+        let undone = wrong.undo(&mut self.job.saved_progress);
+        undone.iter().for_each(|(_, ns)| self.job.ledger.mark_lost(*ns));
+        undone
+    }
+
     /// Ends the current segment; with `loses`, unsaved progress is undone.
     fn end(&mut self, now: SimTime, loses: bool) -> Option<(u64, SegmentOver)> {
         let (segment, held) = self.segment.take()?;
@@ -124,6 +182,7 @@ impl<'m> NodesTrainer<'m> {
     /// Its work is complete.
     pub fn finish(&mut self, now: SimTime) -> Option<SegmentOver> {
         let over = self.end(now, false).map(|(_, over)| over);
+        self.corruption = None;
         self.job.ledger.mark_done();
         over
     }

@@ -135,7 +135,7 @@ fn pools(sizes: &Sizes) -> Vec<Value> {
 fn process(numbers: &mut Numbers, k: usize, sizes: &Sizes) -> Value {
     let mean = numbers.pick(&[30_000, 80_000, 200_000, 500_000]) * sizes.jobs * sizes.pods / 2;
     let mut process = json!({"cause": format!("c{k}"), "mtbf": format!("{mean}s")});
-    let action = numbers.pick(&["Crash", "Crash", "Partition", "Drain", "Exit", "Exit", "Slow"]);
+    let action = numbers.pick(&["Crash", "Crash", "Partition", "Drain", "Exit", "Exit", "Slow", "Corrupt"]);
     if action == "Exit" {
         process["on"] = json!("Pod");
         process["exitCode"] = json!(numbers.pick(&[1, 1, 42, 137]));
@@ -143,6 +143,10 @@ fn process(numbers: &mut Numbers, k: usize, sizes: &Sizes) -> Value {
     }
     if action != "Crash" {
         process["does"] = json!(action);
+    }
+    if action == "Corrupt" {
+        process["foundAfter"] = json!(numbers.pick(&["5m", "3h"]));
+        return process;
     }
     if action == "Slow" {
         process["factor"] = json!(numbers.pick(&[1.1, 1.5, 3.0]));
@@ -194,7 +198,9 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
     if numbers.percent(15) {
         policy["rules"] = json!([{
             "name": "m",
-            "action": numbers.pick(&["RestartJobSetAndIgnoreMaxRestarts", "FailJobSet"]),
+            "action": numbers.pick(&[
+                "RestartJobSetAndIgnoreMaxRestarts", "FailJobSet", "RestartJob", "RestartJobAndIgnoreMaxRestarts",
+            ]),
             "onJobFailureReasons": [numbers.pick(&["PodFailurePolicy", "BackoffLimitExceeded"])],
         }]);
     }
