@@ -48,9 +48,9 @@ use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use kubelet::last_heartbeat;
 pub use kueue::{
-    describe_error as describe_workload_error, is_placed_by_topology, local_queue_text, namespaces as kueue_namespaces,
-    placed_requests as kueue_placed_requests, reduce as reduce_kueue_nodes, started as started_jobset,
-    topology_nodes as kueue_nodes, with_pod as requests_on_node, workload_name,
+    PodSetConflict, describe_error as describe_workload_error, is_placed_by_topology, local_queue_text,
+    namespaces as kueue_namespaces, placed_requests as kueue_placed_requests, reduce as reduce_kueue_nodes,
+    started as started_jobset, topology_nodes as kueue_nodes, with_pod as requests_on_node, workload_name,
 };
 pub use node_lifecycle::{
     EvictionPace, MAX_TAINT_REMOVAL_DELAY, MONITOR_PERIOD, SLOW_TAINT_INTERVAL, TAINT_INTERVAL, max_detection_delay,

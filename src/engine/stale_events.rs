@@ -15,6 +15,7 @@ use sim_base::SimTime;
 pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: SimTime, event: SimulationEvent) -> bool {
     use SimulationEvent::*;
     match event {
+        Fault(index) => parts.script.is_past_end(ctx, index),
         ContainersStarted { .. }
         | ContainerExit { .. }
         | ContainersRestarted { .. }
@@ -51,6 +52,7 @@ pub fn discard(ctx: &mut EngineContext<'_>, parts: &mut ControlPlaneComponents, 
         SimulationEvent::JobDue(job) => parts.job_controller.clear_timer(at, job),
         SimulationEvent::JobSetDue(jobset) => parts.jobset_manager.clear_timer(at, jobset),
         SimulationEvent::LeaderDue { .. } => parts.jobset_manager.end_retry(ctx),
+        SimulationEvent::Fault(index) => parts.script.skip_fault(&ctx.scenario.faults[index as usize]),
         _ => {}
     }
 }

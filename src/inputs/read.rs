@@ -66,6 +66,13 @@ pub fn quantities(node: &YamlNode, key: &str) -> BTreeMap<String, i64> {
         .collect()
 }
 
+/// Reads a map from names to quantities, in billionths.
+pub fn billionths(node: &YamlNode, key: &str) -> BTreeMap<String, i128> {
+    let entries = node.get(key).map_or(&[][..], YamlNode::entries).iter();
+    let read = |value: &YamlNode| quantity::parse(&value.scalar_text()?).ok()?.scaled(9);
+    entries.filter_map(|(key, value)| Some((key.name.clone(), read(value)?))).collect()
+}
+
 /// Reads a duration or a plain number of seconds, in seconds.
 pub fn seconds(node: &YamlNode) -> Result<f64, SecondsError> {
     const LONGEST_S: f64 = 1e9;

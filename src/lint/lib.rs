@@ -59,6 +59,11 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     let mut subjects = Vec::new();
     for file in inputs.files {
         for object in &file.objects {
+            let refused = inputs.update.and_then(|(files, _)| update::refused_object(files, object, &file.source));
+            if let Some(refused) = refused {
+                report.findings.extend(rejected::findings(file, &refused, &RejectionVerdict::Unreadable));
+                continue;
+            }
             let old = inputs.update.and_then(|(files, how)| Some((update::stored(files, object)?, how)));
             let verdict = match &old {
                 Some((old, how)) => update::verdict(object, old, *how, inputs.target, has_kueue),

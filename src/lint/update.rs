@@ -1,7 +1,7 @@
 //! Checks for `--update OLD`: computes the object that replaces the stored one and the response of the API server.
 
 use super::finding::LintFinding;
-use super::lint_subject::{LintSubject, NodeTarget, TextChange};
+use super::lint_subject::{self, LintSubject, NodeTarget, TextChange};
 use super::rejected::{self, RejectionVerdict};
 use super::{TrapCheck, trap_table};
 use serde_json::Value;
@@ -9,7 +9,10 @@ use sim_api::admission;
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::kueue::KueueObjects;
 use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
-use sim_inputs::text::diagnostic::SourceText;
+use sim_inputs::kueue;
+use sim_inputs::schema::definitions::kueue::has_kind;
+use sim_inputs::text::diagnostic::{Diagnostic, SourceText};
+use sim_inputs::text::node::YamlNode;
 use sim_kueue::workload::webhook::update_refusal;
 
 /// Method by which the new manifest is sent to the API server.
@@ -35,6 +38,25 @@ pub fn stored<'a>(
     let all = files.iter().flat_map(|f| f.objects.iter().map(move |o| (o, &f.source)));
     let mut same = all.filter(|(o, _)| key(o).as_ref() == Some(&wanted));
     same.next()
+}
+
+/// Returns an object of Kueue with the errors of its update, if its CRD refuses that.
+pub fn refused_object(
+    files: &[InspectedManifest], new: &InspectedObject, source: &SourceText,
+) -> Option<InspectedObject> {
+    let text = |o: &InspectedObject, key: &str| lint_subject::text(&o.node, key).map(str::to_owned);
+    let key = |o: &InspectedObject| {
+        let of = |key| o.node.at_path(&["metadata", key]).and_then(YamlNode::as_str).unwrap_or_default().to_owned();
+        (o.kind.clone(), of("namespace"), of("name"))
+    };
+    if !has_kind(&text(new, "apiVersion")?, &new.kind) {
+        return None;
+    }
+    let old = files.iter().flat_map(|file| &file.objects).find(|old| key(old) == key(new))?;
+    let refusals = kueue::update_refusals(&old.node, &new.node, &new.kind);
+    let errors = refusals.into_iter().map(|(at, message)| Diagnostic::at(source, at, message));
+    let errors: Vec<Diagnostic> = new.errors.iter().cloned().chain(errors).collect();
+    (errors.len() > new.errors.len()).then(|| InspectedObject { errors, ..new.clone() })
 }
 
 /// Returns the object as stored by the API server, and the last applied configuration.

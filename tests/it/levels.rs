@@ -462,8 +462,8 @@ fn wrong_results_undo_the_work_since_then_at_both_levels() {
     assert_equal("in place", &in_place.scenario(), 20);
 }
 
-/// A rule restarts failed Jobs alone, with and without a count towards the limit. The nodes of a Job depend on the order
-/// in which Jobs and pods are created, which is random, so that exits free other nodes at the other level.
+/// A rule restarts failed Jobs alone, with and without a count towards the limit. The nodes of a Job depend on the
+/// order in which Jobs and pods are created, which is random, so that exits free other nodes at the other level.
 #[test]
 fn single_jobs_restart_alone_at_both_levels() {
     for (action, strategy) in

@@ -7,8 +7,8 @@ use sim_analysis::metrics::restarts::restart::*;
 use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::*;
 use sim_engine::record::{
-    Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames, RecordSink, RunOutcome,
-    SimulationRecord, TicketSubject, TicketWait, WorkTicket, WorkloadConditionType,
+    Body, DeletionActor, JobName, JobSetConditionType, NO_CAUSE, NodeReady, RUN_ENDED, RecordNames, RecordSink,
+    RunOutcome, SimulationRecord, TicketSubject, TicketWait, WorkTicket, WorkloadConditionType,
 };
 use sim_testkit::records::*;
 
@@ -146,7 +146,7 @@ fn a_crash_is_not_the_cause_of_restarts_after_its_pod_was_replaced() {
 /// Restarts do not heal corrupt checkpoints: the exit with which the corruption is detected is caused by it.
 #[test]
 fn a_corruption_is_the_cause_of_the_restart_that_ends_it_after_another_one() {
-    let mut fold = RestartFold::from_parts(vec![FaultHarm::SpoilsResults]);
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::SpoilsProcesses]);
     let (jobset, none) = (JobSetId(0), Duration::ZERO);
     let mut lines = recreate();
     lines.push((60, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE }));
@@ -165,6 +165,7 @@ fn a_corruption_is_the_cause_of_the_restart_that_ends_it_after_another_one() {
         match record.body {
             Body::TrainingInterrupted { .. } => record.cause = fault,
             Body::ContainerExited { pod: PodId(0), .. } => record.cause = interruption,
+            Body::ContainerExited { .. } => record.cause = NO_CAUSE,
             _ => {}
         }
     }

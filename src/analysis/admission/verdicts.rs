@@ -14,7 +14,9 @@ use crate::capacity::fit::PodsOnNodes;
 use sim_api::spec::keys::KUEUE_PRIORITY_CLASS;
 use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
 use sim_api::spec::{JobSet, ResourceAmounts, ScenarioSpec, SubmittedJobSet};
-use sim_engine::{CannotRun, SimulationInput, describe_workload_error, reduce_kueue_nodes, started_jobset};
+use sim_engine::{
+    CannotRun, PodSetConflict, SimulationInput, describe_workload_error, reduce_kueue_nodes, started_jobset,
+};
 use sim_kueue::tas::TasNode;
 use sim_kueue::verdict::{
     Additions, AdmissionVerdict, ChangeResult, ChangeTrials, PreemptedWorkload, QueueChange, QueueState, Remedy,
@@ -351,7 +353,7 @@ fn notes(
     let holding = objects.workloads.iter().map(Workload::from).filter(Workload::has_active_reservation).count();
     if !has_cluster {
         notes.push("Nodes are not examined without -t.".to_owned());
-    } else if holding > 0 && scenario.topology.accelerators().1 == 0 {
+    } else if holding > 0 && !scenario.topology.is_occupied() {
         notes.push(format!(
             "No pods run on the nodes of {}; pass the nodes with their pods, as from `kubectl get nodes,pods -A -o \
              json`, so that the pods of existing Workloads count.",
@@ -622,7 +624,18 @@ impl SubmissionTrial<'_> {
         if self.progress.released.len() > count {
             self.use_first_draw();
         }
-        let jobset = self.start(&mut attempt.verdict, submitted, &verdict.workload)?;
+        let jobset = match self.start(&mut attempt.verdict, submitted, &verdict.workload)? {
+            Ok(jobset) => jobset,
+            Err(conflict) => {
+                let now = self.progress.state.now;
+                self.progress.state.edit(key, |w| w.finish_failed_to_start(&conflict.to_string(), now));
+                self.progress.is_at_rest = false;
+                let result = &mut attempt.verdict;
+                (result.verdict, result.cause) = ("Pending", Some("queue"));
+                result.message = format!("its Workload ends with FailedToStart: {conflict}");
+                return Ok(attempt);
+            }
+        };
         attempt.started = Some(StartedJobSet { jobset, preempted: verdict.preempted });
         Ok(attempt)
     }
@@ -639,9 +652,12 @@ impl SubmissionTrial<'_> {
     /// Places the pods of an admitted JobSet. Returns the JobSet as Kueue started it.
     fn start(
         &mut self, result: &mut JobSetVerdict, submitted: &SubmittedJobSet, workload: &Workload,
-    ) -> Result<JobSet, CannotRun> {
+    ) -> Result<Result<JobSet, PodSetConflict>, CannotRun> {
         let flavors = self.inputs.objects.flavors.iter().map(|f| (f.name.as_str().into(), f.clone())).collect();
-        let started = started_jobset(&submitted.jobset, workload, &flavors, &self.inputs.scenario.decoders);
+        let started = match started_jobset(&submitted.jobset, workload, &flavors, &self.inputs.scenario.decoders) {
+            Ok(started) => started,
+            Err(conflict) => return Ok(Err(conflict)),
+        };
         let sets = placements(workload);
         let own = || SubmittedJobSet { jobset: started.clone(), ..submitted.clone() };
         let gated = gated_pods(workload);
@@ -649,7 +665,7 @@ impl SubmissionTrial<'_> {
             report_gated(result, gated);
         } else if sets.iter().all(|set| !set.domains.is_empty()) {
             self.check_assignment(result, own(), workload)?;
-            for (node, amounts) in sim_engine::kueue_placed_requests(workload) {
+            for (node, amounts) in sim_engine::kueue_placed_requests(workload, &self.inputs.cluster) {
                 let sums = self.progress.held.entry(node).or_default();
                 for (resource, milli) in amounts {
                     *sums.entry(resource).or_default() += milli;
@@ -660,7 +676,7 @@ impl SubmissionTrial<'_> {
         } else {
             self.place(result, own(), true)?;
         }
-        Ok(started)
+        Ok(Ok(started))
     }
 
     /// Checks whether the scheduler accepts the nodes of a topology assignment. Kueue examines resources, labels and

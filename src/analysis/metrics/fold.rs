@@ -7,7 +7,7 @@ use super::nodes::NodeFold;
 use super::occurrence_counts::CountedFold;
 use super::pods::PodFold;
 use super::restarts::fold::RestartFold;
-use super::restarts::restart::RestartMetrics;
+use super::restarts::restart::{FatalFailure, RestartMetrics};
 use super::story::StoryFold;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::{RecordNames, RecordSink, RunOutcome, SimulationRecord, WorkTicket};
@@ -25,6 +25,8 @@ pub struct MetricFolds {
 /// Results of the folds after the end of the run.
 pub struct FoldedMetrics {
     pub restarts: Vec<RestartMetrics>,
+    /// Failures after which their JobSets ended instead of restarting.
+    pub fatal: Vec<FatalFailure>,
     pub events: EventFold,
     pub story: StoryFold,
     /// Numbers of restarts by JobSet.
@@ -54,10 +56,13 @@ impl MetricFolds {
     pub fn finish(self, scenario: &ScenarioSpec, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
         let mut admission = self.admission.finish(scenario, names);
         name_heads(&mut admission.job_sets, scenario);
-        let mut restarts = self.restarts.finish(outcome, names);
+        let mut fold = self.restarts;
+        let fatal = std::mem::take(&mut fold.fatal);
+        let mut restarts = fold.finish(outcome, names);
         divide_queues(&mut restarts, &admission.job_sets);
         FoldedMetrics {
             restarts,
+            fatal,
             events: self.events,
             story: self.story,
             counted: self.counted,

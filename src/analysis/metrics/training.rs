@@ -5,7 +5,7 @@
 #![deny(missing_docs)]
 
 use super::RunView;
-use super::restarts::restart::{CauseKind, RestartCause};
+use super::restarts::restart::{CauseKind, FatalFailure, RestartCause};
 use super::step_time::MeanStep;
 use serde::Serialize;
 use sim_api::spec::{ScenarioSpec, TrainingJob};
@@ -165,9 +165,11 @@ pub struct SegmentTime {
 pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, SegmentTime> {
     let mut all: BTreeMap<String, SegmentTime> = BTreeMap::new();
     let restarts: Vec<_> = run.restarts_of(training.jobset).collect();
+    let failures = run.folded.fatal.iter().filter(|failure| failure.jobset == training.jobset);
     for (at, segment) in training.segments.iter().enumerate() {
         let next = training.segments.get(at + 1).map(|next| next.start);
-        if next.is_none() && (training.done || segment.end >= training.end) {
+        let is_cut = segment.end >= training.end && segment.lost == Duration::ZERO;
+        if next.is_none() && (training.done || is_cut) {
             break;
         }
         // Not an interruption: an elastic job that admits slices continues without a gap.
@@ -177,8 +179,10 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
         let began = |r: &&&super::RestartMetrics| r.start <= segment.end && segment.end <= r.end;
         let follows = |r: &&&super::RestartMetrics| r.start >= segment.end && next > Some(r.start);
         let mut newest = restarts.iter().rev();
-        let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
-        let cause = restart.map_or("other".to_owned(), |r| cause_name(run.scenario, &r.cause));
+        let restart = newest.find(began).or_else(|| restarts.iter().find(follows)).map(|restart| restart.cause);
+        let is_within = |f: &&FatalFailure| f.start <= segment.end && segment.end <= f.end;
+        let fatal = || failures.clone().find(is_within).map(|failure| failure.cause);
+        let cause = restart.or_else(fatal).map_or("other".to_owned(), |cause| cause_name(run.scenario, &cause));
         let taken = all.entry(cause).or_default();
         let outage = next.unwrap_or(training.end).since(segment.end);
         let recovery = outage - segment.suspended;

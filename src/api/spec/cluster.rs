@@ -218,6 +218,12 @@ impl TopologySpec {
         totals.fold((0, 0), |(all, held), (has, holds)| (all + units(has), held + units(holds)))
     }
 
+    /// Returns whether pods outside of the scenario occupy resources of nodes.
+    pub fn is_occupied(&self) -> bool {
+        let by_pods = |pool: &NodePool| !pool.occupied.is_empty() || pool.nodes.iter().any(|n| !n.occupied.is_empty());
+        self.pools.iter().any(by_pods)
+    }
+
     pub fn nodes(&self) -> u64 {
         self.pools.iter().map(NodePool::nodes).sum()
     }

@@ -3,7 +3,9 @@
 use super::cluster::TopologySpec;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::{ArrivalProcess, NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
+use super::fault_process::{
+    ArrivalProcess, NodeRepair, NodeSpares, RandomAction, RandomFaults, SilentFaults, SilentTarget,
+};
 use super::fleet::ExposureSpec;
 use super::job::PodFailurePolicyAction;
 use super::jobset::{ConditionOperator, FailurePolicyAction, JobSet, ReplicatedJob};
@@ -478,13 +480,31 @@ impl ScenarioSpec {
         let restarts_containers = pod.restart_policy != RestartPolicy::Never
             || pod.containers.iter().any(|c| c.restart_policy.is_some() || !c.restart_policy_rules.is_empty());
         let continues = restarts_job || ignores || restarts_containers || slices.template.backoff_limit() > 0;
-        (elastic.min_slices < slices.replicas && !continues).then(|| {
+        if elastic.min_slices >= slices.replicas {
+            return Some(format!(
+                "training.elastic.minSlices {} is the number of slices of JobSet {}, so that the training never continues \
+                 with fewer",
+                elastic.min_slices, jobset.name
+            ));
+        }
+        // A Job whose node is lost fails only when the node returns or is deleted.
+        (!continues && !self.loses_nodes()).then(|| {
             format!(
                 "training.elastic.minSlices {} has no effect: the failure of a slice restarts all Jobs of JobSet {} (no \
-                 rule with action RestartJob, no pod replacement within a Job)",
+                 rule with action RestartJob, no pod replacement within a Job, no fault that makes nodes unreachable)",
                 elastic.min_slices, jobset.name
             )
         })
+    }
+
+    /// Returns whether faults make nodes unreachable for a time.
+    fn loses_nodes(&self) -> bool {
+        use FaultAction::{CrashNode, DeleteNode, PartitionNode};
+        let is_loss = |action: &RandomAction| {
+            matches!(action, RandomAction::Crash | RandomAction::Partition | RandomAction::Reclaim)
+        };
+        let scripted = self.faults.iter().any(|f| matches!(f.action, CrashNode(_) | PartitionNode(_) | DeleteNode(_)));
+        scripted || self.fault_processes.iter().any(|process| is_loss(&process.action))
     }
 
     /// Returns the time from the start of its containers to the completion of a replicatedJob. `None` if container

@@ -71,9 +71,9 @@ impl TimeAccounting {
         if !ctx.store.nodes.cluster.is_on_demand(node) {
             return true;
         }
-        let (time, row) = (&self.nodes[node.ix()], &ctx.store.nodes.rows[node.ix()]);
-        let is_idle_spare = self.cold_spares && row.cordoned && time.held == 0;
-        (row.exists || !time.dead) && !is_idle_spare
+        let row = &ctx.store.nodes.rows[node.ix()];
+        let is_idle_spare = self.cold_spares && row.cordoned && self.nodes[node.ix()].held == 0;
+        row.exists && !is_idle_spare
     }
 
     /// Starts or ends the billing of a machine whose accelerators are all idle or all unhealthy.

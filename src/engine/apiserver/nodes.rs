@@ -14,6 +14,8 @@ pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 /// The taint node.kubernetes.io/not-ready: admission adds it to every new Node; the node lifecycle controller removes
 /// it.
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// The taint that the node lifecycle controller adds to a node that does not renew its Lease.
+pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// POST of a Node. Returns false if the name is taken.
 pub fn create_node(ctx: &mut EngineContext<'_>, object: &NodeObject) -> bool {

@@ -10,7 +10,7 @@ use super::event::SimulationEvent;
 use super::progress::EventSubject;
 use super::restart_loop;
 use super::stale_events;
-use sim_base::{Duration, JobSetId, SimTime};
+use sim_base::{Duration, JobSetId, PodId, SimTime};
 
 use crate::record::{EndReason, RUN_ENDED};
 use crate::store::{JobSetRow, flag};
@@ -37,14 +37,24 @@ fn is_settled(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: J
         || !js.created
         || (parts.accounting.readiness(jobset).0
             && is_running(ctx, parts, jobset)
-            && permanent_hang(ctx, parts, jobset).is_none())
+            && permanent_stop(ctx, parts, jobset).is_none())
         || (js.suspended() && !js.is_deleting() && errors == 0 && parts.kueue.blocked_reason(ctx, jobset).is_none())
 }
 
-/// Time since which the training of a JobSet hangs, if no pending event can end that: no detection, exit, time limit
-/// or other change of its objects is pending, and no action of the script.
-fn permanent_hang(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> Option<SimTime> {
-    let since = parts.training.hang_start(jobset)?;
+/// Why a training makes no steps although its pods run.
+#[derive(Copy, Clone)]
+enum TrainingStop {
+    /// Processes hang since this time.
+    Hangs(SimTime),
+    /// This pod has succeeded before the work was done.
+    Misses(PodId),
+}
+
+/// Why the training of a JobSet stands still, if no pending event can end that: no detection, exit, time limit or other
+/// change of its objects is pending, and no action of the script.
+fn permanent_stop(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> Option<TrainingStop> {
+    let hang = parts.training.hang_start(jobset).map(TrainingStop::Hangs);
+    let stop = hang.or_else(|| parts.training.missed_pod(ctx.store, jobset).map(TrainingStop::Misses))?;
     let is_own = |event: SimulationEvent| match event.subject() {
         Some(EventSubject::JobSet(of)) => of == jobset,
         Some(EventSubject::Job(job)) => ctx.store.jobs[job.ix()].jobset == jobset,
@@ -52,13 +62,13 @@ fn permanent_hang(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobse
         _ => false,
     };
     let pending = ctx.queue.first_at(|at, event| is_own(event) && !stale_events::is_stale(ctx, parts, at, event));
-    (pending.is_none() && parts.script.is_finished()).then_some(since)
+    (pending.is_none() && parts.script.is_finished()).then_some(stop)
 }
 
-/// Returns true if the training of a JobSet hangs, and no pending event can end that.
+/// Returns true if the training of a JobSet stands still, and no pending event can end that.
 pub fn hangs(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> bool {
     let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
-    jobsets.any(|jobset| !is_finished(&ctx.store.jobsets[jobset.ix()]) && permanent_hang(ctx, parts, jobset).is_some())
+    jobsets.any(|jobset| !is_finished(&ctx.store.jobsets[jobset.ix()]) && permanent_stop(ctx, parts, jobset).is_some())
 }
 
 /// Returns true if containers of the JobSet run.
@@ -177,12 +187,18 @@ impl Diagnosis<'_, '_> {
 
     fn blocked_reason(&self, jobset: JobSetId) -> String {
         let js = &self.ctx.store.jobsets[jobset.ix()];
-        if let Some(since) = permanent_hang(self.ctx, self.components, jobset) {
+        if let Some(stop) = permanent_stop(self.ctx, self.components, jobset) {
             let name = &self.ctx.store.names.jobsets[jobset.ix()].name;
-            return format!(
-                "training of JobSet {name} hangs since {since}, and no pending event ends its processes: detectedAfter \
-                 of the hang is not set"
-            );
+            return match stop {
+                TrainingStop::Hangs(since) => format!(
+                    "training of JobSet {name} hangs since {since}, and no pending event ends its processes: \
+                     detectedAfter of the hang is not set"
+                ),
+                TrainingStop::Misses(pod) => format!(
+                    "training of JobSet {name} cannot continue without pod {}, which succeeded before the work was done",
+                    self.pod_name(pod)
+                ),
+            };
         }
         if js.is_deleting() && !js.spec.finalizers.is_empty() {
             let held = js.spec.finalizers.join(", ");

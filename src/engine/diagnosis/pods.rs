@@ -6,9 +6,14 @@ use sim_api::spec::PodReplacementPolicy;
 use sim_base::{JobId, PodId};
 
 impl Diagnosis<'_, '_> {
+    /// Name of a pod without its suffix.
+    pub(super) fn pod_name(&self, pod: PodId) -> String {
+        let store = &self.ctx.store;
+        format!("{}-{}", store.names.job(store.pods.job[pod.ix()]), store.pods.index[pod.ix()])
+    }
+
     pub(super) fn pod_wait_reason(&self, job: JobId, pod: PodId) -> Option<String> {
-        let (store, names) = (&self.ctx.store, &self.ctx.store.names);
-        let name = format!("{}-{}", names.job(job), store.pods.index[pod.ix()]);
+        let (store, name) = (&self.ctx.store, self.pod_name(pod));
         let node = store.pods.node[pod.ix()];
         let bound = store.pods.has(pod, flag::BOUND);
         let silent = bound && !self.components.kubelet.is_responsive(node);
@@ -57,7 +62,7 @@ impl Diagnosis<'_, '_> {
             )));
         }
         (silent && !store.pods.is_terminal(pod)).then(|| {
-            let node = names.node(node);
+            let node = store.names.node(node);
             format!("pod {name} is on node {node}, which does not answer")
         })
     }

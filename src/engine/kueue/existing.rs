@@ -96,7 +96,7 @@ fn read(scenario: &ScenarioSpec, objects: &KueueObjects) -> ExistingWorkloads {
 /// Returns what the pods of a topology assignment hold, on nodes of which at least this is occupied.
 fn held_by_topology(ctx: &EngineContext<'_>, workload: &Workload) -> Vec<HeldOnNode> {
     let mut held = Vec::new();
-    for (name, amounts) in placed_requests(workload) {
+    for (name, amounts) in placed_requests(workload, &ctx.store.nodes.cluster) {
         let Some(node) = ctx.store.nodes.find_by_name(&name) else { continue };
         let occupied = ctx.store.nodes.cluster.occupied(node);
         let is_there = |(resource, milli): (&String, &i64)| occupied.get(resource).is_some_and(|all| all >= milli);

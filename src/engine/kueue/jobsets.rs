@@ -218,9 +218,17 @@ impl KueueController {
                 let Some(admission) = &workload.status.admission else { return RequestAnswer::Success };
                 let stored = ctx.store.jobsets[jobset.ix()].spec.clone();
                 let flavors = self.manager().cache.state.flavors.clone();
-                let started = pod_sets::started(&stored, &workload, &flavors, &ctx.scenario.decoders);
-                apiserver::set_jobset_spec(ctx, jobset, started);
-                event(ctx, "Started", &format!("Admitted by clusterQueue {}", admission.cluster_queue));
+                match pod_sets::started(&stored, &workload, &flavors, &ctx.scenario.decoders) {
+                    Ok(started) => {
+                        apiserver::set_jobset_spec(ctx, jobset, started);
+                        event(ctx, "Started", &format!("Admitted by clusterQueue {}", admission.cluster_queue));
+                    }
+                    Err(conflict) => {
+                        let mut ended = (*workload).clone();
+                        ended.finish_failed_to_start(&conflict.to_string(), self.time(ctx));
+                        apiserver::set_workload(ctx, jobset, ended);
+                    }
+                }
             }
             Write::Stop(message) => {
                 let stored = ctx.store.jobsets[jobset.ix()].spec.clone();

@@ -25,7 +25,7 @@ use nodes::NodeCache;
 pub use nodes::{placed_requests, reduce, topology_nodes, with_pod};
 use placed_pods::PodCache;
 pub use placed_pods::is_placed_by_topology;
-pub use pod_sets::started;
+pub use pod_sets::{PodSetConflict, started};
 use rows::ManagedJobSet;
 use sim_api::spec::ScenarioSpec;
 use sim_api::spec::keys::KUEUE_QUEUE;
@@ -282,7 +282,10 @@ fn without_queue(workload: &Workload) -> Option<String> {
 
 /// Returns why a Workload is not admitted, in the words of its conditions.
 fn pending_reason(workload: &Workload, objects: &KueueObjects) -> Option<String> {
-    if workload.is_admitted() || workload.is_finished() {
+    if let Some(end) = workload.condition(ConditionType::Finished).filter(|c| c.status) {
+        return Some(format!("its Workload has ended ({}): {}", end.reason, end.message));
+    }
+    if workload.is_admitted() {
         return None;
     }
     if workload.has_reservation()

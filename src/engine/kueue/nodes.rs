@@ -2,17 +2,18 @@
 
 use super::KueueController;
 use super::placed_pods::CachedPod;
-use crate::apiserver;
+use crate::apiserver::{self, UNSCHEDULABLE};
 use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{NodeChange, PodPhase, flag};
+use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::kueue::KueueObjects;
-use sim_api::spec::{NodeObject, PodSpec, ResourceAmounts};
+use sim_api::spec::{NodeObject, PodSpec, ResourceAmounts, TaintSpec};
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
 use sim_kueue::tas::node_failure::{NodeFailureResponse, UnhealthyNodeChange, WorkloadOnNode, respond};
-use sim_kueue::tas::{NodeConstraints, TasNode};
+use sim_kueue::tas::{DomainAssignment, NodeConstraints, TasNode};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::{Workload, reasons};
 use sim_policy::topology::ClusterBuilder;
@@ -54,7 +55,7 @@ struct NodePatch {
 impl NodeCache {
     pub fn new(ctx: &EngineContext<'_>, objects: &KueueObjects) -> NodeCache {
         let count = if objects.uses_topology() { ctx.store.nodes.len() } else { 0 };
-        let held = HeldByOthers::new(objects);
+        let held = HeldByOthers::new(objects, &ctx.store.nodes.cluster);
         let nodes = (0..count).map(|index| read(ctx, NodeId(index as u32), &held)).collect();
         NodeCache { nodes, held, ..NodeCache::default() }
     }
@@ -69,7 +70,7 @@ impl NodeCache {
 /// Returns the nodes of a cluster as they are described, which count only if there is a topology.
 pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<TasNode> {
     let count = if objects.uses_topology() { cluster.len() } else { 0 };
-    let held = HeldByOthers::new(objects);
+    let held = HeldByOthers::new(objects, cluster);
     let node = |id: NodeId| held.without(described(cluster.object(id)), &cluster.occupied(id));
     (0..count).map(|index| node(NodeId(index as u32))).collect()
 }
@@ -100,30 +101,61 @@ pub fn with_pod(mut requests: ResourceAmounts) -> ResourceAmounts {
     requests
 }
 
-/// Returns the requests of the pods of a topology assignment, by node.
-pub fn placed_requests(workload: &Workload) -> BTreeMap<String, ResourceAmounts> {
+/// Returns the requests of the pods of a topology assignment, by node. If its lowest level is not the node, these are
+/// the first nodes of each domain of which as much is occupied: Kueue compares the sums of domains.
+pub fn placed_requests(workload: &Workload, cluster: &ClusterBuilder) -> BTreeMap<String, ResourceAmounts> {
     let mut placed: BTreeMap<String, ResourceAmounts> = BTreeMap::new();
     for admitted in workload.status.admission.iter().flat_map(|a| &a.pod_sets) {
         let template = workload.pod_sets.iter().find(|set| set.name == admitted.name).map(|set| &set.template);
         let requests = with_pod(template.map(|t| t.spec.requests()).unwrap_or_default());
-        for domain in admitted.topology.iter().flat_map(|t| &t.domains) {
-            let node = domain.values.last().cloned().unwrap_or_default();
-            let sums = placed.entry(node).or_default();
-            for (resource, milli) in &requests {
-                *sums.entry(resource.clone()).or_default() += milli.saturating_mul(i64::from(domain.count));
+        let Some(assignment) = &admitted.topology else { continue };
+        let is_by_node = assignment.levels.last().is_some_and(|level| level == HOSTNAME);
+        for domain in &assignment.domains {
+            let nodes = if is_by_node { Vec::new() } else { nodes_of(domain, &assignment.levels, cluster) };
+            for _ in 0..domain.count {
+                let named = domain.values.last().filter(|_| is_by_node);
+                let Some(node) = named.or_else(|| node_with(&requests, &nodes, &placed)) else { break };
+                let sums = placed.entry(node.clone()).or_default();
+                for (resource, milli) in &requests {
+                    let sum = sums.entry(resource.clone()).or_default();
+                    *sum = sum.saturating_add(*milli);
+                }
             }
         }
     }
     placed
 }
 
+/// The first node of which a pod's requests are occupied, beyond those of other pods.
+fn node_with<'n>(
+    requests: &ResourceAmounts, nodes: &'n [(String, ResourceAmounts)], placed: &BTreeMap<String, ResourceAmounts>,
+) -> Option<&'n String> {
+    let holds = |(name, occupied): &&(String, ResourceAmounts)| {
+        let amount =
+            |of: Option<&ResourceAmounts>, resource| of.and_then(|all| all.get(resource)).copied().unwrap_or(0);
+        let rest = |resource| amount(Some(occupied), resource) - amount(placed.get(name), resource);
+        requests.iter().all(|(resource, milli)| rest(resource) >= *milli)
+    };
+    nodes.iter().find(holds).map(|(name, _)| name)
+}
+
+/// The nodes of a domain, and what is occupied on each.
+fn nodes_of(domain: &DomainAssignment, levels: &[String], cluster: &ClusterBuilder) -> Vec<(String, ResourceAmounts)> {
+    let all = (0..cluster.len() as u32).map(NodeId);
+    let is_within = |node: &NodeId| {
+        let labels = cluster.object(*node).labels;
+        levels.iter().zip(&domain.values).all(|(level, value)| labels.get(level) == Some(value))
+    };
+    all.filter(is_within).map(|node| (cluster.names[node.ix()].clone(), cluster.occupied(node))).collect()
+}
+
 impl HeldByOthers {
-    fn new(objects: &KueueObjects) -> HeldByOthers {
+    fn new(objects: &KueueObjects, cluster: &ClusterBuilder) -> HeldByOthers {
         let mut placed: BTreeMap<String, BTreeMap<String, ResourceAmounts>> = BTreeMap::new();
         let workloads = objects.workloads.iter().map(Workload::from);
         for workload in workloads.filter(Workload::has_active_reservation) {
             let name = format!("{}/{}", workload.namespace, workload.name);
-            for (node, requests) in placed_requests(&workload) {
+            for (node, requests) in placed_requests(&workload, cluster) {
                 placed.entry(node).or_default().insert(name.clone(), requests);
             }
         }
@@ -154,11 +186,19 @@ fn described(mut object: NodeObject) -> TasNode {
     TasNode {
         name: object.name,
         labels: object.labels,
+        is_unschedulable: object.unschedulable || is_marked(&object.taints, &[UNSCHEDULABLE]),
+        is_ready: !is_marked(&object.taints, &LOST),
         taints: object.taints,
-        is_unschedulable: object.unschedulable,
-        is_ready: true,
         allocatable: object.allocatable,
     }
+}
+
+/// Taints of nodes that are not ready.
+const LOST: [&str; 2] = [apiserver::NOT_READY, apiserver::UNREACHABLE];
+
+/// Whether a node has one of the taints that the node lifecycle controller keeps for its state.
+fn is_marked(taints: &[TaintSpec], keys: &[&str]) -> bool {
+    taints.iter().any(|taint| keys.contains(&&*taint.key))
 }
 
 /// Returns a node as its object describes it now, or `None` if it does not exist.
@@ -169,10 +209,11 @@ fn read(ctx: &EngineContext<'_>, node: NodeId, held: &HeldByOthers) -> Option<Ta
     }
     let row = nodes.rows[node.ix()];
     let node_now = held.without(described(nodes.cluster.object(node)), &nodes.cluster.occupied(node));
+    let taints: Vec<TaintSpec> = nodes.taints_of(node).cloned().collect();
     Some(TasNode {
-        taints: nodes.taints_of(node).cloned().collect(),
         is_unschedulable: node_now.is_unschedulable || row.cordoned,
-        is_ready: !row.unknown,
+        is_ready: !row.unknown && !is_marked(&taints, &LOST),
+        taints,
         ..node_now
     })
 }

@@ -1,15 +1,19 @@
 //! Changes of a JobSet's pod templates when Kueue starts or stops it (`pkg/podset`).
 
 use serde_json::{Value, json};
-use sim_api::spec::keys::{FOREGROUND_DELETION, KUEUE_QUEUE};
+use sim_api::admission::names::dns1123_label;
+use sim_api::spec::keys::FOREGROUND_DELETION;
 use sim_api::spec::kueue::ResourceFlavor;
 use sim_api::spec::{JobSet, ObjectDecoders, TolerationSpec};
 use sim_kueue::requests::Name;
 use sim_kueue::workload::topology::annotations;
 use sim_kueue::workload::{Admission, PodSetAdmission, Workload};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 const POD_SET: &str = "kueue.x-k8s.io/podset";
+/// Labels of pods with the queues that admitted their Workload (`assignQueueLabels`).
+const LOCAL_QUEUE: &str = "kueue.x-k8s.io/local-queue-name";
 const CLUSTER_QUEUE: &str = "kueue.x-k8s.io/cluster-queue-name";
 const WORKLOAD: &str = "kueue.x-k8s.io/workload";
 /// Scheduling gate of pods that wait for their topology domain.
@@ -24,16 +28,38 @@ const FIELDS: [(&str, &str); 5] = [
     ("spec", "schedulingGates"),
 ];
 
+/// A pod template has another value of a field that Kueue sets (`podset.Merge`): the JobSet never starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodSetConflict {
+    field: &'static str,
+    key: String,
+    own: String,
+    new: String,
+}
+
+impl fmt::Display for PodSetConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PodSetConflict { field, key, own, new } = self;
+        write!(f, "invalid admission check PodSetUpdate: conflict for {field}: ")?;
+        write!(f, "conflict for key={key}, value1={own}, value2={new}")
+    }
+}
+
+impl std::error::Error for PodSetConflict {}
+
 /// Returns the running JobSet, with the node labels and tolerations of the assigned flavors in its pod templates.
 pub fn started(
     jobset: &JobSet, workload: &Workload, flavors: &BTreeMap<Name, ResourceFlavor>, decoders: &ObjectDecoders,
-) -> JobSet {
-    let Some(admission) = &workload.status.admission else { return jobset.clone() };
-    edit(jobset, false, decoders, |name, template| {
+) -> Result<JobSet, PodSetConflict> {
+    let Some(admission) = &workload.status.admission else { return Ok(jobset.clone()) };
+    let mut conflict = None;
+    let started = edit(jobset, false, decoders, |name, template| {
         if let Some(assigned) = admission.pod_sets.iter().find(|pod_set| pod_set.name == name) {
-            start_template(template, (workload, admission), assigned, flavors);
+            let result = start_template(template, (workload, admission), assigned, flavors);
+            conflict = conflict.take().or(result.err());
         }
-    })
+    });
+    conflict.map_or(Ok(started), Err)
 }
 
 /// Returns the suspended JobSet with its original pod templates.
@@ -54,7 +80,7 @@ pub fn stopped(jobset: &JobSet, original: &JobSet, decoders: &ObjectDecoders) ->
 }
 
 /// Sets `suspend` and changes each pod template, of which the name of the replicatedJob is given.
-fn edit(jobset: &JobSet, suspend: bool, decoders: &ObjectDecoders, change: impl Fn(&str, &mut Value)) -> JobSet {
+fn edit(jobset: &JobSet, suspend: bool, decoders: &ObjectDecoders, mut change: impl FnMut(&str, &mut Value)) -> JobSet {
     let mut edited = jobset.clone();
     edited.set_suspend(suspend);
     let Some(object) = &edited.object else { return edited };
@@ -76,20 +102,26 @@ fn template_of<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
 fn start_template(
     template: &mut Value, (workload, admission): (&Workload, &Admission), assigned: &PodSetAdmission,
     flavors: &BTreeMap<Name, ResourceFlavor>,
-) {
-    template["metadata"]["annotations"][WORKLOAD] = json!(workload.name);
-    let labels = &mut template["metadata"]["labels"];
-    labels[POD_SET] = json!(assigned.name);
-    labels[KUEUE_QUEUE] = json!(workload.queue);
-    labels[CLUSTER_QUEUE] = json!(*admission.cluster_queue);
-    if assigned.topology.is_some() {
-        gate_template(template, workload, assigned);
-    }
+) -> Result<(), PodSetConflict> {
     let names: BTreeSet<&Name> = assigned.flavors.values().collect();
-    for flavor in names.into_iter().filter_map(|name| flavors.get(name)) {
-        for (key, value) in &flavor.node_labels {
-            template["spec"]["nodeSelector"][key] = json!(value);
-        }
+    let flavors: Vec<&ResourceFlavor> = names.into_iter().filter_map(|name| flavors.get(name)).collect();
+    let mut marks = vec![(WORKLOAD, workload.name.as_str())];
+    if assigned.topology.is_some() && !has_level(workload, assigned) {
+        marks.push((annotations::UNCONSTRAINED, "true"));
+    }
+    let mut labels = vec![(POD_SET, assigned.name.as_str()), (LOCAL_QUEUE, workload.queue.as_str())];
+    if dns1123_label(&admission.cluster_queue).is_empty() {
+        labels.push((CLUSTER_QUEUE, &admission.cluster_queue));
+    }
+    let selector: BTreeMap<&str, &str> =
+        flavors.iter().flat_map(|f| &f.node_labels).map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    merge(template, ("metadata", "annotations"), marks)?;
+    merge(template, ("metadata", "labels"), labels)?;
+    merge(template, ("spec", "nodeSelector"), selector)?;
+    if assigned.topology.is_some() {
+        gate_template(template);
+    }
+    for flavor in flavors {
         for toleration in flavor.tolerations.iter().map(toleration_json) {
             let tolerations = &mut template["spec"]["tolerations"];
             if tolerations.is_null() {
@@ -100,15 +132,31 @@ fn start_template(
             }
         }
     }
+    Ok(())
 }
 
-/// Adds the gate of topology-aware scheduling. A pod set that only its ClusterQueue places by topology is marked.
-fn gate_template(template: &mut Value, workload: &Workload, assigned: &PodSetAdmission) {
-    let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == assigned.name);
-    let has_level = pod_set.and_then(|pod_set| pod_set.topology.as_ref()).is_some_and(|t| t.level.is_some());
-    if !has_level {
-        template["metadata"]["annotations"][annotations::UNCONSTRAINED] = json!("true");
+/// Adds entries to a map of a pod template, unless it has another value of one.
+fn merge<'a>(
+    template: &mut Value, (part, field): (&str, &'static str), entries: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), PodSetConflict> {
+    for (key, new) in entries {
+        let own = template[part][field][key].as_str().unwrap_or(new).to_owned();
+        if own != new {
+            return Err(PodSetConflict { field, key: key.to_owned(), own, new: new.to_owned() });
+        }
+        template[part][field][key] = json!(new);
     }
+    Ok(())
+}
+
+/// Whether a pod set requests topology itself. Otherwise only its ClusterQueue places it by topology, and it is marked.
+fn has_level(workload: &Workload, assigned: &PodSetAdmission) -> bool {
+    let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == assigned.name);
+    pod_set.and_then(|pod_set| pod_set.topology.as_ref()).is_some_and(|t| t.level.is_some())
+}
+
+/// Adds the gate of topology-aware scheduling.
+fn gate_template(template: &mut Value) {
     let gates = &mut template["spec"]["schedulingGates"];
     if gates.is_null() {
         *gates = json!([]);

@@ -14,7 +14,7 @@ mod zones;
 pub use taints::{SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
 pub use zones::{EvictionPace, zone_pace};
 
-use super::apiserver::{NOT_READY, UNSCHEDULABLE, remove_taint};
+use super::apiserver::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, remove_taint};
 use super::ctx::{ContextMark, EngineContext, StoreWatcher};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
@@ -24,7 +24,6 @@ use sim_api::spec::{ControlPlane, TaintEffect, TolerationSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime, ZoneId};
 
-const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// Period of the node monitor (kubernetes.md 4.1).
 pub const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 

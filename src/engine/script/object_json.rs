@@ -262,7 +262,12 @@ fn classes_at_creation(spec: &Value, mut classes: Vec<Value>, priority: i32) -> 
     classes
 }
 
+/// The node of the leader when the webhook mutated a follower: the leader may have moved since. Any node of its domain
+/// gives the same selector.
 fn leader_node(ctx: &EngineContext<'_>, job: JobId, pod: PodId) -> Option<NodeId> {
+    if let Some(domain) = ctx.store.follower_domain(pod) {
+        return domain.first().copied();
+    }
     let leader = ctx.store.pod_of(job, 0)?;
     let node = ctx.store.pods.node[leader.ix()];
     (leader != pod && node.is_some()).then_some(node)

@@ -2,8 +2,9 @@
 
 use super::node_holds::UserHolds;
 use crate::ctx::EngineContext;
+use crate::diagnosis;
 use crate::pod_views::PodViews;
-use sim_api::spec::{FaultTime, JobSet, ScriptedFault};
+use sim_api::spec::{FaultTime, JobSet, ScriptedFault, StopWhen};
 use sim_base::NodeId;
 use std::sync::Arc;
 
@@ -47,6 +48,19 @@ impl ScriptRunner {
             None => self.actions_left += 1,
         }
         self.waiting += u32::from(matches!(fault.at, FaultTime::AfterReady(_)));
+    }
+
+    /// Returns whether a random fault does not occur any more: the run only waits for what follows the end of the last
+    /// JobSet.
+    pub fn is_past_end(&self, ctx: &EngineContext<'_>, fault: u32) -> bool {
+        let is_random = ctx.scenario.faults[fault as usize].random_cause.is_some();
+        let may_end = ctx.scenario.stop.when == StopWhen::Settled && self.actions_left == 0;
+        is_random && may_end && diagnosis::all_finished(ctx)
+    }
+
+    /// A random fault does not occur.
+    pub fn skip_fault(&mut self, fault: &ScriptedFault) {
+        self.random_faults_left -= u32::from(matches!(fault.at, FaultTime::At(_)));
     }
 
     pub fn is_finished(&self) -> bool {

@@ -28,7 +28,7 @@ use sim_api::spec::keys::JOBSET_NAME;
 use sim_api::spec::{CompletionMode, JobSet, JobSpec, ObjectKind, PodSpec};
 use sim_base::fnv::fnv1a;
 use sim_base::random::StreamKey;
-use sim_base::{JobId, JobSetId, PodId, TemplateId, row_or_default};
+use sim_base::{JobId, JobSetId, NodeId, PodId, TemplateId, row_or_default};
 use sim_policy::placement::TemplateFacts;
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
@@ -293,6 +293,12 @@ impl ObjectStore {
         let domains = &self.templates.domains[key as usize];
         let domain = self.pods.domain[pod.ix()];
         Some((&domains.key, domains.values.get(domain.ix())?))
+    }
+
+    /// Returns the nodes of the domain that the pod webhook wrote into the node selector of a follower.
+    pub fn follower_domain(&self, pod: PodId) -> Option<&[NodeId]> {
+        let key = self.template(pod).exclusive.filter(|_| !self.is_leader(pod))?;
+        Some(self.templates.domains[key as usize].nodes.get(self.pods.domain[pod.ix()].ix())?)
     }
 
     /// Returns the newest pod with an index, or `None`.

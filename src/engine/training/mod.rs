@@ -138,15 +138,15 @@ impl TrainingState {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind, accounting: &mut TimeAccounting) {
         let jobset = match what {
             ChangeKind::Pod(pod, change) => {
-                if matches!(change, PodChange::Created | PodChange::Finished | PodChange::Gone) {
-                    self.set_down(ctx, pod, false);
+                // The Job may replace a pod that is deleted before it has ended: the training does not wait for it.
+                let ends = [PodChange::Created, PodChange::Finished, PodChange::Gone, PodChange::Deleting];
+                if ends.contains(&change) {
+                    self.set_down(ctx, pod, change == PodChange::Finished && self.is_missed(ctx, pod));
                     self.end_process(ctx, pod);
-                } else if change == PodChange::Deleting {
-                    // Its Job may replace it before it has ended, and the job does not wait for it.
-                    self.set_down(ctx, pod, false);
                 }
                 ctx.store.jobset_of(pod)
             }
+            ChangeKind::Process { pod, .. } if ctx.store.pods.has(pod, flag::DELETING) => ctx.store.jobset_of(pod),
             ChangeKind::Process { pod, up } => {
                 self.set_down(ctx, pod, !up);
                 if up {

@@ -2,8 +2,9 @@
 
 use super::TrainingState;
 use crate::record::{TicketSubject, TicketWait};
-use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
-use sim_base::{PodId, SimTime};
+use crate::store::{ObjectStore, PodPhase};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
+use sim_base::{JobSetId, PodId, SimTime};
 use sim_reliability::training::ERROR_EXIT_CODE;
 
 /// State of a pod's process.
@@ -61,6 +62,30 @@ impl TrainingState {
                 slices.row(ctx.store.pods.job[pod.ix()]).hung -= 1;
             }
         }
+    }
+
+    /// Returns true if a pod that took part has succeeded before the work was done, and its Job creates no other pod in
+    /// its place: the others cannot continue without it.
+    pub(super) fn is_missed(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        let store = &**ctx.store;
+        let Some(job) = self.job_index(store.jobset_of(pod)).map(|at| &self.jobs[at]) else { return false };
+        let spec = store.job_spec(store.pods.job[pod.ix()]);
+        let has_next = spec.completions().is_some_and(|completions| completions > spec.parallelism());
+        let row = self.pods.get(pod.ix());
+        let took_part = row.zip(job.last_ready).is_some_and(|(row, last)| row.nth > 0 && last >= row.started);
+        let succeeded = store.pods.phase[pod.ix()] == PodPhase::Succeeded;
+        succeeded && took_part && !has_next && job.completed_at.is_none() && job.slices.is_none()
+    }
+
+    /// The first pod that the training of a JobSet misses since it succeeded, if any.
+    pub fn missed_pod(&self, store: &ObjectStore, jobset: JobSetId) -> Option<PodId> {
+        let job = &self.jobs[self.job_index(jobset)?];
+        let mut pods = store.jobs_of(jobset).flat_map(|job| store.jobs[job.ix()].pods.iter());
+        let is_missed = |pod: &PodId| {
+            let is_down = self.pods.get(pod.ix()).is_some_and(|row| row.down);
+            is_down && store.pods.phase[pod.ix()] == PodPhase::Succeeded
+        };
+        pods.find(is_missed).filter(|_| job.down > 0 && job.completed_at.is_none())
     }
 
     /// Returns true if the process of the pod runs.

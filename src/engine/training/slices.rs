@@ -7,7 +7,7 @@
 use super::{TrainingSegment, TrainingState};
 use crate::accounting::{AvailableSlices, TimeAccounting};
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_api::spec::{ElasticTraining, RegrowPolicy};
 use sim_base::{Duration, JobId, JobSetId, PodId};
 use sim_reliability::training::{ElasticShare, UNIT_FACTOR};
@@ -101,7 +101,7 @@ impl TrainingState {
         Some(accounting.available_slices(ctx, (job.jobset, spec.slice_job), up))
     }
 
-    /// Returns true if a pod takes part in the current steps.
+    /// Returns true if a pod takes part in the current steps. One that is deleted does not, even if its node is lost.
     pub(super) fn participates(&self, ctx: &EngineContext<'_>, at: usize, pod: PodId) -> bool {
         let job = &self.jobs[at];
         let own = ctx.store.jobset_of(pod) == job.jobset;
@@ -109,7 +109,8 @@ impl TrainingState {
             let of = ctx.store.pods.job[pod.ix()];
             current.slice_group.members.binary_search(&of).is_ok()
         };
-        own && (job.slices.is_none() || job.segment.as_ref().is_some_and(member))
+        let is_deleted = ctx.store.pods.has(pod, flag::DELETING);
+        own && !is_deleted && (job.slices.is_none() || job.segment.as_ref().is_some_and(member))
     }
 
     /// Returns true if a participating process hangs.

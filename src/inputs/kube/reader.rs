@@ -11,7 +11,12 @@ use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::{embedded_jobsets, server};
 use crate::{object_list::adopt, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
-use crate::{schema::definitions::objects::IN_FILE, schema::field_type::FieldType, text::node::YamlNode, text::path};
+use crate::{
+    schema::definitions::objects::IN_FILE,
+    schema::field_type::FieldType,
+    text::node::{YamlNode, YamlValue},
+    text::path,
+};
 use crate::{text::path::YamlPath, text::yaml};
 use sim_api::spec;
 use sim_api::spec::ObjectKind;
@@ -139,7 +144,8 @@ struct ManifestReader<'a> {
 }
 
 /// Kinds of the objects that are created before the JobSets of the same files.
-const COMPANIONS: [(&str, &str); 6] = [
+const COMPANIONS: [(&str, &str); 7] = [
+    ("Namespace", "v1"),
     ("PriorityClass", "scheduling.k8s.io/v1"),
     ("PodDisruptionBudget", "policy/v1"),
     ("PersistentVolumeClaim", "v1"),
@@ -148,11 +154,43 @@ const COMPANIONS: [(&str, &str); 6] = [
     ("PodGroup", "scheduling.k8s.io/v1alpha2"),
 ];
 
-/// Objects that admission applies to pods: version, kind, fields of which one has an effect, and the effect.
-const EFFECTS_ON_PODS: [(&str, &str, &[&str], &str); 3] = [
-    ("v1", "LimitRange", &["spec"], "defaults and limits of the resources of pods, also in Kueue's Workloads"),
-    ("v1", "ResourceQuota", &["spec"], "refusal of pods beyond the quota of the namespace"),
-    ("node.k8s.io/v1", "RuntimeClass", &["overhead", "scheduling"], "overhead and node selection of its pods"),
+/// An object that acts on pods or nodes and is not simulated.
+struct ActingKind {
+    /// API group of the kind.
+    group: &'static str,
+    kind: &'static str,
+    /// Fields of which one has an effect.
+    fields: &'static [&'static str],
+    effect: &'static str,
+}
+
+const fn acting(
+    group: &'static str, kind: &'static str, fields: &'static [&'static str], effect: &'static str,
+) -> ActingKind {
+    ActingKind { group, kind, fields, effect }
+}
+
+const WEBHOOKS: &str = "changes and refusals of objects by its webhooks";
+const POLICY: &str = "changes and refusals of objects by the policy";
+const OTHER_PODS: &str = "pods that hold resources of nodes";
+
+const ACTING_KINDS: [ActingKind; 16] = [
+    acting("", "LimitRange", &["spec"], "defaults and limits of the resources of pods, also in Kueue's Workloads"),
+    acting("", "ResourceQuota", &["spec"], "refusal of pods beyond the quota of the namespace"),
+    acting("node.k8s.io", "RuntimeClass", &["overhead", "scheduling"], "overhead and node selection of its pods"),
+    acting("", "Pod", &["spec"], OTHER_PODS),
+    acting("", "ReplicationController", &["spec"], OTHER_PODS),
+    acting("apps", "DaemonSet", &["spec"], OTHER_PODS),
+    acting("apps", "Deployment", &["spec"], OTHER_PODS),
+    acting("apps", "ReplicaSet", &["spec"], OTHER_PODS),
+    acting("apps", "StatefulSet", &["spec"], OTHER_PODS),
+    acting("batch", "CronJob", &["spec"], OTHER_PODS),
+    acting("batch", "Job", &["spec"], OTHER_PODS),
+    acting("", "Node", &["metadata"], "the node (-t reads nodes)"),
+    acting("admissionregistration.k8s.io", "MutatingWebhookConfiguration", &["webhooks"], WEBHOOKS),
+    acting("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", &["webhooks"], WEBHOOKS),
+    acting("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", &["spec"], POLICY),
+    acting("scheduling.x-k8s.io", "PodGroup", &["spec"], "gang scheduling by the plugin Coscheduling"),
 ];
 
 impl ManifestReader<'_> {
@@ -173,7 +211,10 @@ impl ManifestReader<'_> {
                     _ => "pass it with -t",
                 });
             }
-            "JobSet" if version.starts_with(GROUP) => self.jobset(node),
+            "JobSet" if version.starts_with(GROUP) => {
+                fill_nulls(&mut node);
+                self.jobset(node);
+            }
             "JobSet" => {
                 let message = format!("apiVersion of a JobSet must be {API_VERSION}");
                 let at = node.get("apiVersion").map_or(node.at, |v| v.at);
@@ -197,6 +238,7 @@ impl ManifestReader<'_> {
                 self.companion(&node, ObjectKind::Other);
             }
             kind if COMPANIONS.contains(&(kind, version.as_str())) => {
+                fill_nulls(&mut node);
                 self.companion(&node, ObjectKind::from_kind(kind));
             }
             _ if kueue::has_kind(&version, &kind) => {
@@ -239,13 +281,14 @@ impl ManifestReader<'_> {
         }
     }
 
-    /// Notes the effect of an object that would change or refuse pods.
+    /// Notes the effect of an object that would change or refuse pods, or hold resources.
     fn note_effect(&mut self, version: &str, kind: &str, node: &YamlNode) {
-        let effect = EFFECTS_ON_PODS.iter().find(|known| (known.0, known.1) == (version, kind));
-        let has_effect = |fields: &[&str]| fields.iter().any(|field| node.get(field).is_some());
-        if let Some((.., what)) = effect.filter(|(_, _, fields, _)| has_effect(fields)) {
+        let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+        let acting = ACTING_KINDS.iter().find(|known| (known.group, known.kind) == (group, kind));
+        let has_effect = |acting: &&ActingKind| acting.fields.iter().any(|field| node.get(field).is_some());
+        if let Some(acting) = acting.filter(has_effect) {
             let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str).unwrap_or("");
-            *self.unmodelled.entry(format!("{kind} {name}: {what}")).or_default() += 1;
+            *self.unmodelled.entry(format!("{kind} {name}: {}", acting.effect)).or_default() += 1;
         }
     }
 
@@ -308,6 +351,32 @@ impl ManifestReader<'_> {
         let written = WrittenManifest::new(source, overrides, node);
         self.found.written.insert(place.clone(), written);
         self.found.jobsets.push((jobset, place));
+    }
+}
+
+/// Gives nulls in maps of strings and amounts and in lists of strings the empty value, as Go's decoder of JSON does.
+fn fill_nulls(node: &mut YamlNode) {
+    let fill = |values: &mut dyn Iterator<Item = &mut YamlNode>, empty: &YamlValue| {
+        values.filter(|value| value.is_null()).for_each(|value| value.value = empty.clone());
+    };
+    match &mut node.value {
+        YamlValue::Seq(items) => items.iter_mut().for_each(fill_nulls),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                let text = YamlValue::Str(String::new());
+                match (key.name.as_str(), &mut value.value) {
+                    ("labels" | "annotations" | "matchLabels" | "nodeSelector", YamlValue::Map(entries)) => {
+                        fill(&mut entries.iter_mut().map(|(_, value)| value), &text);
+                    }
+                    ("limits" | "requests", YamlValue::Map(entries)) => {
+                        fill(&mut entries.iter_mut().map(|(_, value)| value), &YamlValue::Int(0));
+                    }
+                    ("command" | "args", YamlValue::Seq(items)) => fill(&mut items.iter_mut(), &text),
+                    _ => fill_nulls(value),
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -124,7 +124,7 @@ fn resources(node: &YamlNode) -> KueueResources {
         input: read::string(node, "input").unwrap_or_default(),
         replace: node.get("strategy").and_then(YamlNode::as_str) == Some("Replace"),
         multiply_by: read::string(node, "multiplyBy").filter(|name| !name.is_empty()),
-        outputs: read::quantities(node, "outputs"),
+        outputs: read::billionths(node, "outputs"),
     };
     KueueResources {
         ignore_undeclared: node.get("quotaCheckStrategy").and_then(YamlNode::as_str) == Some("IgnoreUndeclared"),

@@ -6,7 +6,7 @@ use super::{quotas, workload_rules};
 use crate::read;
 use crate::schema::definitions::kueue::{CONFIGURATION_V1BETA1, V1BETA1};
 use crate::text::locate::locate;
-use crate::text::node::{SourcePosition, YamlNode};
+use crate::text::node::{SourcePosition, YamlNode, YamlValue};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::field::{FieldErrorKind, FieldPath};
 use sim_api::admission::{meta_check, names};
@@ -35,9 +35,13 @@ pub fn refusals(node: &YamlNode, kind: &str) -> Refusals {
         policies(spec, &mut found);
         admission_checks(spec, is_old, &mut found);
     }
-    if is_cohort || kind == "ClusterQueue" || kind == "LocalQueue" {
+    if is_cohort || kind == "ClusterQueue" {
         fair_weight(spec, &mut found);
     }
+    if is_cohort || kind == "LocalQueue" {
+        fractions(node, &mut found);
+    }
+    migration_mode(node, &mut found);
     match kind {
         "ResourceFlavor" => flavor(spec, &mut found),
         "Topology" => levels(spec, &mut found),
@@ -76,6 +80,35 @@ const REFERENCES: [(&str, &[&str]); 10] = [
     ("AdmissionCheck", &["spec", "parameters", "apiGroup"]),
 ];
 
+/// Returns the refusals of an update by the rules of the CRDs that compare with the old object.
+pub fn update_refusals(old: &YamlNode, new: &YamlNode, kind: &str) -> Refusals {
+    let text = |node: &YamlNode, key: &str| node.at_path(&["spec", key]).and_then(YamlNode::scalar_text);
+    let labels = |node: &YamlNode| -> Vec<String> {
+        fields_at(node, &["spec", "levels", "*", "nodeLabel"]).iter().filter_map(|(.., l)| l.scalar_text()).collect()
+    };
+    let ends_with_hosts = |node: &YamlNode| labels(node).last().is_some_and(|label| label == HOSTNAME);
+    let place = |key: &str| new.at_path(&["spec", key]).or_else(|| new.get("spec")).map_or(new.at, |field| field.at);
+    let rule = match kind {
+        "LocalQueue" => {
+            let is_kept = text(old, "clusterQueue") == text(new, "clusterQueue");
+            (is_kept, "clusterQueue", "spec.clusterQueue: Invalid value: field is immutable")
+        }
+        "ResourceFlavor" => {
+            let is_kept = text(old, "topologyName").is_none_or(|name| text(new, "topologyName") == Some(name));
+            (is_kept, "topologyName", "spec: Invalid value: topologyName is immutable when topologyName is set")
+        }
+        "Topology" => {
+            let is_kept = labels(old) == labels(new) || ends_with_hosts(old) && ends_with_hosts(new);
+            let message = "spec.levels: Invalid value: levels are mutable only when kubernetes.io/hostname is the lowest \
+                           level both before and after the change";
+            (is_kept, "levels", message)
+        }
+        _ => return Refusals::new(),
+    };
+    let (is_kept, key, message) = rule;
+    if is_kept { Refusals::new() } else { vec![(place(key), message.to_owned())] }
+}
+
 /// Pattern of the names of objects in Kueue's CRDs.
 const NAME_PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 /// Pattern of the node label of a topology level.
@@ -83,14 +116,14 @@ const LEVEL_PATTERN: &str =
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 const NAME_MAX: usize = 253;
 
-/// Checks names of other objects by the patterns of the CRDs. An empty name counts as absent.
+/// Checks names of other objects by the patterns of the CRDs, which an empty name does not match.
 fn references(node: &YamlNode, kind: &str, found: &mut Refusals) {
     for (_, path) in REFERENCES.iter().filter(|(of, _)| *of == kind) {
         for (at, path, field) in fields_at(node, path) {
             let name = field.as_str().unwrap_or("");
             if name.len() > NAME_MAX {
                 found.push((at, format!("{path}: Too long: may not be more than {NAME_MAX} bytes")));
-            } else if !name.is_empty() && !names::dns1123_subdomain(name).is_empty() {
+            } else if !names::dns1123_subdomain(name).is_empty() {
                 found.push((at, mismatch(&path, name, NAME_PATTERN)));
             }
         }
@@ -317,6 +350,35 @@ fn policies(spec: &YamlNode, found: &mut Refusals) {
     }
 }
 
+/// Amounts that the API server accepts as whole numbers or texts only. The webhook of a ClusterQueue writes them as
+/// texts before.
+fn fractions(node: &YamlNode, found: &mut Refusals) {
+    const AMOUNTS: [&str; 3] = ["nominalQuota", "borrowingLimit", "lendingLimit"];
+    let quotas = fields_at(node, &["spec", "resourceGroups", "*", "flavors", "*", "resources", "*"]);
+    let amounts = quotas.iter().flat_map(|(_, path, quota)| {
+        AMOUNTS.iter().filter_map(move |key| Some((quota.get(key)?, format!("{path}.{key}"))))
+    });
+    let weight = node.at_path(&["spec", "fairSharing", "weight"]).map(|w| (w, "spec.fairSharing.weight".to_owned()));
+    for (amount, path) in amounts.chain(weight) {
+        if matches!(amount.value, YamlValue::Float(_)) {
+            let message = "in body must be of type integer,string: \"number\"";
+            found.push((amount.at, format!("{path}: Invalid value: \"number\": {path} {message}")));
+        }
+    }
+}
+
+/// Checks how Workloads may change flavors while they run (an enum of the CRD).
+fn migration_mode(node: &YamlNode, found: &mut Refusals) {
+    const MODES: [&str; 2] = ["TryPreferredFlavors", "RetainFirstAdmission"];
+    for (at, path, mode) in fields_at(node, &["spec", "concurrentAdmissionPolicy", "migration", "mode"]) {
+        let mode = mode.scalar_text().unwrap_or_default();
+        if !MODES.contains(&mode.as_str()) {
+            let known = MODES.map(|mode| format!("{mode:?}")).join(", ");
+            found.push((at, format!("{path}: Unsupported value: {mode:?}: supported values: {known}")));
+        }
+    }
+}
+
 /// A weight is zero or larger than 10⁻⁹.
 fn fair_weight(spec: &YamlNode, found: &mut Refusals) {
     let Some(weight) = spec.at_path(&["fairSharing", "weight"]) else { return };
@@ -474,6 +536,8 @@ fn configuration(node: &YamlNode, found: &mut Refusals) {
         found.push((strategy.at, format!("{value}: {message}")));
     }
     readiness(node, found);
+    durations(node, found);
+    fields_of_version(node, found);
     feature_gates(node, found);
     managed_namespaces(node, found);
 }
@@ -486,6 +550,42 @@ fn readiness(node: &YamlNode, found: &mut Refusals) {
     if read::duration(wait, "timeout") == Some(Duration::ZERO) {
         let at = wait.get("timeout").map_or(wait.at, |timeout| timeout.at);
         found.push((at, "waitForPodsReady.timeout: Required value: must be specified".to_owned()));
+    }
+}
+
+/// Units of Go's durations.
+const GO_UNITS: [&str; 8] = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
+
+/// Checks durations, which Go parses. Those of `validateObjectRetentionPolicies` must not be negative.
+fn durations(node: &YamlNode, found: &mut Refusals) {
+    const PLACES: [&[&str]; 6] = [
+        &["waitForPodsReady", "timeout"],
+        &["waitForPodsReady", "recoveryTimeout"],
+        &["admissionFairSharing", "usageHalfLifeTime"],
+        &["admissionFairSharing", "usageSamplingInterval"],
+        &["objectRetentionPolicies", "workloads", "afterFinished"],
+        &["objectRetentionPolicies", "workloads", "afterDeactivatedByKueue"],
+    ];
+    for keys in PLACES {
+        for (at, path, value) in fields_at(node, keys) {
+            let text = value.scalar_text().unwrap_or_default();
+            let is_number = |c: char| c.is_ascii_digit() || ".+-".contains(c);
+            let unknown = text.split(is_number).find(|unit| !unit.is_empty() && !GO_UNITS.contains(unit));
+            if let Some(unknown) = unknown {
+                found.push((at, format!("{path}: time: unknown unit {unknown:?} in duration {text:?}")));
+            } else if text.starts_with('-') && keys.len() == 3 {
+                found.push((at, format!("{path}: Invalid value: {text:?}: must be greater than or equal to 0")));
+            }
+        }
+    }
+}
+
+/// Refuses fields of the other version, because the manager decodes its configuration strictly.
+fn fields_of_version(node: &YamlNode, found: &mut Refusals) {
+    let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(CONFIGURATION_V1BETA1);
+    let foreign: &[&str] = if is_old { &["resources", "quotaCheckStrategy"] } else { &["integrations", "podOptions"] };
+    for (at, path, _) in fields_at(node, foreign) {
+        found.push((at, format!("strict decoding error: unknown field {path:?}")));
     }
 }
 

@@ -7,5 +7,6 @@ pub mod locate;
 pub mod node;
 pub mod override_error;
 pub mod path;
+mod plain_scalars;
 pub mod print;
 pub mod yaml;

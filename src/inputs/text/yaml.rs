@@ -6,6 +6,7 @@
 use super::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use super::file_error::{FileTextError, TEXT_MAX};
 use super::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
+use super::plain_scalars;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, MessageFormatter, Spanned};
@@ -33,7 +34,8 @@ pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
     on_own_stack(|| {
         let documents: Vec<YamlNode> =
             serde_yaml::from_multiple_with_options(&source.text, options()).map_err(|e| explain(source, &e))?;
-        let documents = without_added_break(documents, &source.text);
+        let mut documents = without_added_break(documents, &source.text);
+        plain_scalars::resolve(&mut documents, &source.text);
         Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
     })
 }
@@ -79,7 +81,8 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
     lenient.duplicate_keys = serde_yaml::DuplicateKeyPolicy::LastWins;
     let documents: Result<Vec<YamlNode>, _> = serde_yaml::from_multiple_with_options(&source.text, lenient);
     let documents = documents.map_err(|e| explain(source, &e))?;
-    let documents = without_added_break(documents, &source.text);
+    let mut documents = without_added_break(documents, &source.text);
+    plain_scalars::resolve(&mut documents, &source.text);
     let strict: Result<Vec<YamlNode>, Error> = serde_yaml::from_multiple_with_options(&source.text, options());
     let duplicate = match strict.as_ref().map_err(Error::without_snippet) {
         Err(e @ Error::DuplicateMappingKey { key, .. }) => {

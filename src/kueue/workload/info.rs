@@ -151,27 +151,32 @@ fn pending_requests(workload: &Workload, resources: &KueueResources) -> Vec<PodS
     workload.pod_sets.iter().map(of_pod_set).collect()
 }
 
-/// Replaces resources by the outputs of the configured transformations.
+/// Replaces resources by the outputs of the configured transformations (`applyResourceTransformations`). Outputs of
+/// several inputs cancel each other if some are negative, but do not reduce a request.
 fn transformed(amounts: ResourceAmounts, transformations: &[ResourceTransformation]) -> ResourceAmounts {
+    const MILLI_PER_PRODUCT: i128 = 1_000_000_000_000;
     if transformations.is_empty() {
         return amounts;
     }
     let mut result = ResourceAmounts::new();
+    // Products of an amount and a multiplier in thousandths and a factor in billionths.
+    let mut generated: BTreeMap<&String, i128> = BTreeMap::new();
     for (name, milli) in &amounts {
         let found = transformations.iter().find(|t| t.input == *name);
+        let multiplier = found.and_then(|t| amounts.get(t.multiply_by.as_ref()?)).copied().unwrap_or(1000);
+        let input = i128::from(*milli).saturating_mul(i128::from(multiplier));
         for (output, factor) in found.iter().flat_map(|t| &t.outputs) {
-            let times = match found.and_then(|t| t.multiply_by.as_ref()) {
-                Some(by) => i128::from(amounts.get(by).copied().unwrap_or(0)),
-                None => 1000,
-            };
-            let product = i128::from(*milli) * i128::from(*factor) / 1000 * times / 1000;
-            let sum = result.entry(output.clone()).or_default();
-            *sum = i64::saturating_add(*sum, i64::try_from(product).unwrap_or(i64::MAX));
+            let sum = generated.entry(output).or_default();
+            *sum = sum.saturating_add(input.saturating_mul(*factor));
         }
         if found.is_none_or(|t| !t.replace) {
-            let sum = result.entry(name.clone()).or_default();
-            *sum = i64::saturating_add(*sum, *milli);
+            result.insert(name.clone(), *milli);
         }
+    }
+    for (name, product) in generated {
+        let whole = product.max(0) / MILLI_PER_PRODUCT + i128::from(product.max(0) % MILLI_PER_PRODUCT > 0);
+        let sum = result.entry(name.clone()).or_default();
+        *sum = i64::saturating_add(*sum, i64::try_from(whole).unwrap_or(i64::MAX));
     }
     result
 }

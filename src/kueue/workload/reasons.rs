@@ -34,6 +34,7 @@ pub const RECOVERED: &str = "Recovered";
 pub const SUCCEEDED: &str = "Succeeded";
 pub const FAILED: &str = "Failed";
 pub const OUT_OF_SYNC: &str = "OutOfSync";
+pub const FAILED_TO_START: &str = "FailedToStart";
 pub const OWNER_NOT_FOUND: &str = "OwnerNotFound";
 
 pub const IN_CLUSTER_QUEUE: &str = "InClusterQueue";

@@ -31,7 +31,7 @@ impl From<&StoredWorkload> for Workload {
             admission_gates: stored.admission_gates.clone(),
             max_execution_s: stored.max_execution_s,
             pod_sets: stored.pod_sets.iter().map(pod_set).collect(),
-            status: status(&stored.status),
+            status: status(&stored.status, &stored.pod_sets),
         }
     }
 }
@@ -84,18 +84,21 @@ fn topology_request(request: &Value) -> Option<TopologyRequest> {
     if found.is_empty() { None } else { topology::read(&found).ok() }
 }
 
-fn status(status: &Value) -> WorkloadStatus {
+/// Field of the past execution time in v1beta2, and as v1beta1 spells it.
+const PAST_EXECUTION: [&str; 2] = ["accumulatedPastExecutionTimeSeconds", "accumulatedPastExexcutionTimeSeconds"];
+
+fn status(status: &Value, pod_sets: &[StoredPodSet]) -> WorkloadStatus {
     let requeue = status.get("requeueState").filter(|state| state.is_object());
     WorkloadStatus {
         conditions: list(status, "conditions").filter_map(condition).collect(),
-        admission: status.get("admission").filter(|admission| admission.is_object()).map(admission),
+        admission: status.get("admission").filter(|a| a.is_object()).map(|a| admission(a, pod_sets)),
         requeue: requeue.map(|state| RequeueState { count: count(&state["count"]), at: time(state, "requeueAt") }),
         reclaimable: list(status, "reclaimablePods")
             .filter_map(|pods| Some((text(pods, "name"), count(&pods["count"])?)))
             .collect(),
         unhealthy_nodes: list(status, "unhealthyNodes").map(|node| text(node, "name")).collect(),
         checks: list(status, "admissionChecks").map(check).collect(),
-        past_execution_s: status["accumulatedPastExecutionTimeSeconds"].as_u64(),
+        past_execution_s: PAST_EXECUTION.iter().find_map(|field| status[*field].as_u64()),
     }
 }
 
@@ -116,12 +119,13 @@ fn check(value: &Value) -> CheckState {
     CheckState { name: text(value, "name"), status, message: text(value, "message") }
 }
 
-fn admission(value: &Value) -> Admission {
+fn admission(value: &Value, pod_sets: &[StoredPodSet]) -> Admission {
     let cluster_queue = Name::from(text(value, "clusterQueue"));
-    Admission { cluster_queue, pod_sets: list(value, "podSetAssignments").map(pod_set_admission).collect() }
+    let assigned = list(value, "podSetAssignments").map(|assigned| pod_set_admission(assigned, pod_sets));
+    Admission { cluster_queue, pod_sets: assigned.collect() }
 }
 
-fn pod_set_admission(value: &Value) -> PodSetAdmission {
+fn pod_set_admission(value: &Value, pod_sets: &[StoredPodSet]) -> PodSetAdmission {
     let pairs = |key: &str| value[key].as_object().into_iter().flatten();
     let flavor = |(resource, flavor): (&String, &Value)| Some((Name::from(resource.as_str()), flavor.as_str()?.into()));
     let amount = |(resource, amount): (&String, &Value)| {
@@ -129,9 +133,12 @@ fn pod_set_admission(value: &Value) -> PodSetAdmission {
         let milli = parse_milli(&written).ok()?;
         Some((Name::from(resource.as_str()), Amount::from_milli(resource, milli)))
     };
+    let name = text(value, "name");
+    // Without a count, all pods of the pod set are admitted (`totalRequestsFromAdmission`).
+    let all = || pod_sets.iter().find(|pod_set| pod_set.name == name).map_or(0, |pod_set| pod_set.count);
     PodSetAdmission {
-        name: text(value, "name"),
-        count: count(&value["count"]).unwrap_or(0),
+        count: count(&value["count"]).unwrap_or_else(all),
+        name,
         flavors: pairs("flavors").filter_map(flavor).collect(),
         usage: pairs("resourceUsage").filter_map(amount).collect(),
         topology: value.get("topologyAssignment").filter(|t| t.is_object()).map(topology_assignment),

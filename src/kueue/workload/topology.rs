@@ -111,6 +111,12 @@ const LAYERS_MAX: usize = 3;
 /// Reads the annotation of slice layers like Go's `json.Unmarshal`, which ignores the case of keys.
 pub fn layers(text: &str) -> Result<Vec<WrittenLayer>, ConstraintsError> {
     let (mut written, _) = json_text::parse(text).map_err(|error| ConstraintsError::Unreadable(error.to_string()))?;
+    if let Some(size) = fraction(text) {
+        return Err(ConstraintsError::Unreadable(format!(
+            "json: cannot unmarshal number {size} into Go struct field \
+             PodsetSliceRequiredTopologyConstraint.size of type int32"
+        )));
+    }
     written.as_array_mut().into_iter().flatten().for_each(fold_keys);
     let read =
         go::round_trip_field("v1beta2.PodSetTopologyRequest", "podsetSliceRequiredTopologyConstraints", &written)
@@ -124,6 +130,14 @@ pub fn layers(text: &str) -> Result<Vec<WrittenLayer>, ConstraintsError> {
         1..=LAYERS_MAX => Ok(layers),
         count => Err(ConstraintsError::LayerCount(count)),
     }
+}
+
+/// The first size that is written with a fraction or exponent, which Go does not read as a whole number.
+fn fraction(text: &str) -> Option<Value> {
+    let layers: Value = serde_json::from_str(text).ok()?;
+    let sizes = layers.as_array()?.iter().flat_map(|layer| layer.as_object().into_iter().flatten());
+    let is_size = |(key, value): &(&String, &Value)| key.eq_ignore_ascii_case("size") && value.is_f64();
+    sizes.filter(is_size).map(|(_, value)| value.clone()).next()
 }
 
 /// Gives the keys of a layer the case of the fields.

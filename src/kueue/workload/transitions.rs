@@ -55,6 +55,11 @@ impl Workload {
         self.status.unhealthy_nodes.clear();
     }
 
+    /// Ends a Workload whose JobSet cannot be started (`FailedToStartFinishedReason`).
+    pub fn finish_failed_to_start(&mut self, message: &str, now: SimTime) {
+        self.status.set(ConditionType::Finished, true, reasons::FAILED_TO_START, message, now);
+    }
+
     /// Ends a prebuilt Workload that differs from its JobSet (`ensurePrebuiltWorkloadInSync`).
     pub fn finish_out_of_sync(&mut self, now: SimTime) {
         let message = "The prebuilt workload is out of sync with its user job";

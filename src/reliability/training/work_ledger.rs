@@ -21,7 +21,10 @@ pub struct WorkLedger {
     suspended: bool,
     suspended_before_start: u64,
     in_segment: bool,
-    /// Since when the JobSet holds nodes for all of its pods, and the total of earlier such periods.
+    /// Whether the JobSet holds nodes for all of its pods.
+    holds_all: bool,
+    /// Since when the JobSet holds nodes for all of its pods or, with elastic slices, for those that train, and the
+    /// total of earlier such periods.
     held_since: Option<SimTime>,
     held: u64,
     segments: Vec<SegmentOutcome>,
@@ -57,11 +60,13 @@ impl WorkLedger {
         if self.submitted.is_none() {
             (self.submitted, self.until) = (Some(now), now);
         }
+        self.update_held(now);
     }
 
     /// The JobSet has ended or was removed.
     pub fn record_end(&mut self, now: SimTime) {
         self.ended.get_or_insert(now);
+        self.update_held(now);
     }
 
     fn add_time(&mut self, phase: TrainingPhase, ns: u64) {
@@ -95,12 +100,19 @@ impl WorkLedger {
 
     /// Updates whether the JobSet holds nodes for all of its pods.
     pub fn set_holds_all(&mut self, now: SimTime, all: bool) {
+        self.holds_all = all;
+        self.update_held(now);
+    }
+
+    fn update_held(&mut self, now: SimTime) {
+        let exists = self.submitted.is_some() && self.ended.is_none();
+        let holds = exists && (self.holds_all || self.in_segment);
         match self.held_since {
-            Some(since) if !all => {
+            Some(since) if !holds => {
                 self.held += now.since(since).0;
                 self.held_since = None;
             }
-            None if all => self.held_since = Some(now),
+            None if holds => self.held_since = Some(now),
             _ => {}
         }
     }
@@ -122,6 +134,7 @@ impl WorkLedger {
         self.in_segment = true;
         // The JobSet was recreated, or a user removed its terminal condition.
         self.ended = None;
+        self.update_held(now);
     }
 
     /// Records a segment, with the time of its repeated steps and of the hang at its end. Returns the time that belongs
@@ -174,6 +187,7 @@ impl WorkLedger {
         self.commits += spent.commits;
         self.interruptions += u32::from(end.interrupted);
         self.in_segment = false;
+        self.update_held(now);
         let (part, complete) = end.unused_fraction;
         let unused = u128::from(degraded) * u128::from(part) / u128::from(complete);
         let unused = unused as u64;

@@ -7,6 +7,7 @@ use sim_analysis::format;
 use sim_analysis::metrics::RunView;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{Body, EndReason, NodeReady, SimulationRecord};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Maximum number of lines shown on the console.
@@ -122,10 +123,30 @@ fn later_failures(run: &RunView<'_>, lines: &[(SimTime, String)]) -> Vec<(SimTim
 /// Returns all story lines with their times.
 pub fn event_lines(run: &RunView<'_>) -> Vec<(SimTime, String)> {
     let kept = run.folded.story.kept.iter();
-    let mut lines: Vec<(SimTime, String)> = kept.filter_map(|r| Some((r.at, line(run, r)?))).collect();
+    let mut saved: BTreeMap<JobSetId, Duration> = BTreeMap::new();
+    let mut text = |record: &SimulationRecord| {
+        let lost = match record.body {
+            Body::TrainingInterrupted { jobset, kept, .. } => {
+                saved.insert(jobset, kept);
+                None
+            }
+            Body::TrainingStarted { jobset, from } => saved.remove(&jobset).filter(|kept| *kept > from),
+            _ => None,
+        };
+        Some(line(run, record)? + &lost.map_or(String::new(), |kept| lost_checkpoints(run, record, kept)))
+    };
+    let mut lines: Vec<(SimTime, String)> = kept.filter_map(|r| Some((r.at, text(r)?))).collect();
     // A drain repeats a refused request every few seconds.
     lines.dedup_by(|later, earlier| later.1 == earlier.1);
     lines
+}
+
+/// Tells that checkpoints of an interruption were lost afterwards, so that a training starts from earlier progress.
+fn lost_checkpoints(run: &RunView<'_>, record: &SimulationRecord, kept: Duration) -> String {
+    let Body::TrainingStarted { jobset, from } = record.body else { return String::new() };
+    let place = training::work_position(run.scenario.training_for(jobset), kept);
+    let lost = format::seconds(kept - from);
+    format!("; another {lost} of work until {place} lost, whose checkpoints did not survive")
 }
 
 /// Returns a sentence with the reason why the run ended.

@@ -1,7 +1,7 @@
 //! In-place restarts: the agents of all pods write the next attempt, and the workers start when all have written it.
 //!
-//! A pod keeps its node. A pod that is lost is replaced by the Job controller; until then, the others hang or wait at the
-//! barrier (T-10).
+//! A pod keeps its node. A pod that is lost is replaced by the Job controller; until then, the others hang or wait at
+//! the barrier (T-10).
 
 use super::outcome::CountedRestart;
 use super::profile::InPlaceDelays;

@@ -79,8 +79,8 @@ impl Replication<'_, '_> {
         self.count_failed_pod(pod, &FailedPod { view, ended_at: self.now, noticed });
     }
 
-    /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans. Without the end
-    /// of a container, it has ended when its condition Ready became false (`backoff_utils.go`, getFinishedTime).
+    /// A pod with the condition DisruptionTarget ends; garbage collection sets this condition of orphans. Without the
+    /// end of a container, it has ended when its condition Ready became false (`backoff_utils.go`, getFinishedTime).
     pub fn end_disrupted(&mut self, pod: usize, ended_at: SimTime) {
         let job = self.model.job_of_pod[pod] as usize;
         let was_counted = self.pods[pod].is_deleting && self.fails_while_terminating(job);

@@ -287,8 +287,8 @@ enum MeasuredEnd {
     Deletion,
 }
 
-/// Simulates one start, one restart after the end of a pod, and the completion. The pod that exits differs between runs.
-/// The Jobs at the positions `failing` take turns.
+/// Simulates one start, one restart after the end of a pod, and the completion. The pod that exits differs between
+/// runs. The Jobs at the positions `failing` take turns.
 fn run(
     (bare, end): (&ScenarioSpec, MeasuredEnd), (jobs, failing): (&[(String, u32)], &[usize]), nth: u64,
     stops: StopMeasurement<'_>,

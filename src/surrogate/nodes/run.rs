@@ -180,6 +180,11 @@ impl PodRow {
         }
     }
 
+    /// Returns whether a process of the pod still exists.
+    pub fn has(&self, process: FaultyProcess) -> bool {
+        self.exists && self.epoch == process.epoch
+    }
+
     /// The pod does not exist any more; whatever was scheduled for it is void.
     pub fn end(&mut self) {
         *self = PodRow { is_apart: self.is_apart, bound_at: self.bound_at, epoch: self.epoch + 1, ..PodRow::new() };
@@ -578,7 +583,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let nodes: Vec<(NodeId, JobId)> =
             jobs.flat_map(|job| self.nodes_of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
         let (pods, row) = (&self.pods, &mut self.jobsets[jobset]);
-        let at_work = |process: FaultyProcess| process.is_at_work(&pods[process.pod]);
+        let at_work = |process: FaultyProcess| pods[process.pod].has(process);
         (row.has_started, row.ready_since, row.barrier_from) = (true, self.now, None);
         row.trainer.job.ledger.set_holds_all(self.now, true);
         let undone = row.trainer.begin(self.now, held, nodes.into_iter(), at_work, self.draws);

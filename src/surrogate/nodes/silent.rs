@@ -106,8 +106,7 @@ impl Replication<'_, '_> {
         for (held, ns) in self.jobsets[jobset].trainer.undo_corruption(&wrong) {
             self.accounts.mark_lost(self.now, jobset, held, ns);
         }
-        let guilty =
-            Some(wrong.process.pod).filter(|pod| wrong.process.is_at_work(&self.pods[*pod]) && self.runs(*pod));
+        let guilty = Some(wrong.process.pod).filter(|pod| self.pods[*pod].has(wrong.process) && self.runs(*pod));
         let mut pods = self.jobs_of(jobset).flat_map(|job| self.model.jobs[job].pods.clone());
         if let Some(pod) = guilty.or_else(|| pods.find(|pod| self.runs(*pod))) {
             self.exit_pod(pod, ERROR_EXIT_CODE);

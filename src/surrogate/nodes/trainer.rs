@@ -1,7 +1,6 @@
 //! The training job of a JobSet at level `nodes`, with the arithmetic of the engine.
 
 use super::accounts::HeldAccelerators;
-use super::run::PodRow;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{JobId, JobSetId, NodeId, SimTime};
@@ -18,13 +17,6 @@ pub struct FaultyProcess {
     pub epoch: u32,
     /// The fault process, and the time of the fault.
     pub cause: (u32, SimTime),
-}
-
-impl FaultyProcess {
-    /// Returns whether the process still exists. `row` is that of its pod.
-    pub fn is_at_work(&self, row: &PodRow) -> bool {
-        row.exists && row.epoch == self.epoch
-    }
 }
 
 /// A training job, and its current segment.
@@ -88,8 +80,8 @@ impl<'m> NodesTrainer<'m> {
         }
     }
 
-    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. `at_work` tells whether a
-    /// process still exists. Returns work that is lost with hosts.
+    /// All pods are ready on these nodes, each with its Job; they count if it needs hosts. `at_work` returns
+    /// whether a process still exists. Returns work that is lost with hosts.
     pub fn begin(
         &mut self, now: SimTime, held: HeldAccelerators, nodes: impl Iterator<Item = (NodeId, JobId)>,
         at_work: impl Fn(FaultyProcess) -> bool, draws: &mut DrawSequence,

@@ -321,6 +321,9 @@ fn configuration(d: &mut Draw) -> Value {
             // Kueue refuses prefixes beside the other strategy.
             all["resources"] = json!({"quotaCheckStrategy": "BlockUndeclared", "excludeResourcePrefixes": ["cpu"]});
         }
+        if is_old && let Some(resources) = all["resources"].as_object_mut() {
+            resources.remove("quotaCheckStrategy");
+        }
         if d.one_in(3) {
             let mut change = json!({"input": "cpu", "outputs": {ACCELERATOR: d.pick(&["1", "2"])},
                 "strategy": d.pick(&["Retain", "Replace"])});

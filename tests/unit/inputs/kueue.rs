@@ -171,7 +171,7 @@ fn the_configuration_has_the_defaults_of_its_version() {
     assert_eq!(wait.requeuing.backoff_base, Duration::from_secs(3));
     assert_eq!(wait.requeuing.backoff_limit_count, Some(2));
     assert_eq!(new.fair_sharing, Some(vec![FairSharingStrategy::LessThanInitialShare]));
-    assert_eq!(new.resources.transformations[0].outputs["credits"], 10_000);
+    assert_eq!(new.resources.transformations[0].outputs["credits"], 10_000_000_000);
     let never = configuration("v1beta2", "waitForPodsReady: {recoveryTimeout: 0s}").wait_for_pods_ready;
     assert_eq!(never.expect("in force").recovery_timeout, None);
 }

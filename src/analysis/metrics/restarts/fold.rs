@@ -5,7 +5,7 @@
 //! and node has had a record, only the list of finished restarts allocates. Must never influence the run.
 
 use super::path::CriticalPath;
-use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
+use super::restart::{CauseKind, FatalFailure, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
 use sim_api::spec::{FaultAction, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, SubmittedJobSet};
@@ -20,6 +20,8 @@ pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
     pub(crate) troubles: PodFailures,
     finished: Vec<RestartMetrics>,
+    /// Failures after which their JobSets ended instead of restarting.
+    pub(crate) fatal: Vec<FatalFailure>,
     /// Index of each fault that suspends a JobSet, and the name of the JobSet.
     suspensions: Vec<(u32, String)>,
     pub(crate) now: SimTime,
@@ -57,6 +59,7 @@ impl RestartFold {
             jobsets: Vec::new(),
             troubles: PodFailures::new(harms),
             finished: Vec::new(),
+            fatal: Vec::new(),
             suspensions: Vec::new(),
             now: SimTime::ZERO,
             ticket: NO_TICKET,
@@ -206,8 +209,12 @@ impl RestartFold {
         }
         let ordered = restart.shape >= RestartScope::InPlaceRestart;
         let restart_is_suspension = restart.cause.kind == CauseKind::Suspended;
-        if state.confirmed && (ending != RestartOutcome::JobSetEnded || ordered) {
-            if ending == RestartOutcome::Unfinished && restart.milestone(Milestone::FailureTarget).is_some() {
+        if state.confirmed && ending == RestartOutcome::JobSetEnded && !ordered {
+            self.fatal.push(FatalFailure { jobset, start: restart.start, end: now, cause: restart.cause });
+        } else if state.confirmed {
+            let is_resumed = restart.shape == RestartScope::Resume;
+            let has_failed = restart.milestone(Milestone::FailureTarget).is_some();
+            if ending == RestartOutcome::Unfinished && has_failed && !is_resumed {
                 // Its Job has failed, so it waits for the restart of the JobSet.
                 restart.became(RestartScope::Recreate);
             }
@@ -307,6 +314,10 @@ impl RestartFold {
         let now = self.now;
         match (kind, status) {
             (Completed | Failed, true) => {
+                let state = row_or_default(&mut self.jobsets, jobset.ix());
+                if let (None, Some((start, cause))) = (&state.open, state.forced) {
+                    self.fatal.push(FatalFailure { jobset, start, end: now, cause });
+                }
                 self.end(jobset, RestartOutcome::JobSetEnded, names);
                 let state = row_or_default(&mut self.jobsets, jobset.ix());
                 // From here on the JobSet is meant to be unready, so that is not a restart.

@@ -317,6 +317,19 @@ impl RestartMetrics {
     }
 }
 
+/// A failure after which a JobSet ended instead of restarting.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct FatalFailure {
+    /// The JobSet that ended.
+    pub jobset: JobSetId,
+    /// Time of the failure.
+    pub start: SimTime,
+    /// Time of the terminal condition.
+    pub end: SimTime,
+    /// Cause of the failure.
+    pub cause: RestartCause,
+}
+
 /// Returns the index of the restart to explain by default: the first that did not end with every pod ready, otherwise
 /// the longest (the first of equals).
 pub fn longest(restarts: &[RestartMetrics]) -> Option<usize> {

@@ -148,12 +148,9 @@ pub enum FaultHarm {
     MayBreakPods,
     /// All processes on the node are lost, even if it returns before the control plane notices.
     LosesProcesses,
-    /// The processes that run now make no progress. The node is healthy, and processes that start later are not
-    /// affected.
+    /// The processes make no progress, or compute wrong results. Nothing fails until that is detected, also if restarts
+    /// lie between that do not end the process, or do not heal corrupt checkpoints.
     SpoilsProcesses,
-    /// The processes compute wrong results. Nothing fails until that is detected, also if restarts lie between, which
-    /// do not heal corrupt checkpoints.
-    SpoilsResults,
 }
 
 impl FaultHarm {
@@ -169,8 +166,9 @@ impl FaultHarm {
                 FaultHarm::MayBreakPods
             }
             DrainNode(_) | TaintNode(..) => FaultHarm::MayEvictPods,
-            Silent { fault: SilentFaults::Hang { .. }, .. } => FaultHarm::SpoilsProcesses,
-            Silent { fault: SilentFaults::Corrupt { .. }, .. } => FaultHarm::SpoilsResults,
+            Silent { fault: SilentFaults::Hang { .. } | SilentFaults::Corrupt { .. }, .. } => {
+                FaultHarm::SpoilsProcesses
+            }
             _ => FaultHarm::Harmless,
         }
     }
@@ -202,7 +200,7 @@ pub struct PodFailures {
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(SimTime, CauseKind)>>,
-    /// Record number, time and index of each fault that spoils results.
+    /// Record number, time and index of each fault that spoils processes.
     spoilers: Vec<(u32, SimTime, u32)>,
     /// Requests of users that may let the Job controller delete pods, and the conditions of Jobs that they set: record
     /// number, time and index of the fault, by record number.
@@ -339,9 +337,10 @@ impl PodFailures {
     }
 
     /// Returns the failure behind the exit of a container with which a detected fault ends, even if restarts lie
-    /// between: a restart does not heal corrupt checkpoints.
+    /// between: the detector of a hang ends the process, and the discovery of wrong results first the training.
     pub fn detected(&self, exit: &SimulationRecord) -> Option<(SimTime, CauseKind)> {
-        let (_, at, index) = self.detected.filter(|(seq, ..)| *seq == exit.cause)?;
+        let hang = || self.spoilers.iter().find(|(seq, ..)| *seq == exit.cause).copied();
+        let (_, at, index) = self.detected.filter(|(seq, ..)| *seq == exit.cause).or_else(hang)?;
         Some((at, CauseKind::Fault { index }))
     }
 
@@ -463,7 +462,7 @@ impl PodFailures {
     }
 
     fn is_harmful(&self, index: u32) -> bool {
-        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode | FaultHarm::SpoilsResults)
+        !matches!(self.harm(index), FaultHarm::Harmless | FaultHarm::RepairsNode | FaultHarm::SpoilsProcesses)
     }
 
     fn harm(&self, index: u32) -> FaultHarm {
@@ -507,7 +506,7 @@ impl PodFailures {
         if self.harm(index) == FaultHarm::Harmless && !pod.is_some() && !node.is_some() {
             self.requests.push((record.seq, now, index));
         }
-        if self.harm(index) == FaultHarm::SpoilsResults {
+        if self.harm(index) == FaultHarm::SpoilsProcesses {
             self.spoilers.push((record.seq, now, index));
         }
         // Faults on pods also name the node for information; the node itself has not failed.
@@ -515,9 +514,8 @@ impl PodFailures {
             return;
         }
         match self.harm(index) {
-            FaultHarm::Harmless | FaultHarm::SpoilsResults => {}
+            FaultHarm::Harmless | FaultHarm::SpoilsProcesses => {}
             FaultHarm::RepairsNode => self.node_recovers(node),
-            FaultHarm::SpoilsProcesses => self.store_failure_of_pods_on(node, now, kind),
             FaultHarm::MayEvictPods => {
                 row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
             }

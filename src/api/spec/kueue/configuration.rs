@@ -1,7 +1,6 @@
 //! Configuration of Kueue's manager, as far as decisions depend on it.
 
 use super::{KueueBehavior, NamespaceSelector};
-use crate::spec::ResourceAmounts;
 use sim_base::Duration;
 use std::collections::BTreeMap;
 
@@ -128,5 +127,6 @@ pub struct ResourceTransformation {
     pub replace: bool,
     /// Resource whose quantity multiplies the outputs.
     pub multiply_by: Option<String>,
-    pub outputs: ResourceAmounts,
+    /// Factors by which the amount of the input is multiplied, in billionths. A negative one is an allowance.
+    pub outputs: BTreeMap<String, i128>,
 }

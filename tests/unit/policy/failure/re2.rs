@@ -22,6 +22,12 @@ fn patterns_are_read_as_go_reads_them() {
         (r"\<pod\>", "<pod>", true, "escaped angle brackets are literal"),
         (r"\p{Lu}od", "Éod", true, "Unicode classes"),
         (r"^\x{2603}$", "\u{2603}", true, "a code point in braces"),
+        (r"^\p{Latin}+$", "É", true, "Unicode scripts"),
+        ("^[+--]$", ",", true, "a range up to a dash"),
+        ("^[--/]$", ".", true, "a range from a dash"),
+        ("^a+?b*?$", "aab", true, "lazy repetitions"),
+        ("^(a{2}){3}$", "aaaaaa", true, "a repeated group"),
+        ("^(?sU:.)$", "\n", true, "flags"),
         ("", "anything", true, "the empty pattern matches everything"),
     ] {
         let re = compile(pattern).unwrap_or_else(|| panic!("{sentence}: does not compile"));
@@ -32,6 +38,13 @@ fn patterns_are_read_as_go_reads_them() {
 #[test]
 fn what_go_cannot_compile_never_matches() {
     for pattern in ["(", "a**b(", "[z-a]", r"\", "(?=x)", "x{2,1}", "*"] {
+        assert!(compile(pattern).is_none(), "{pattern}");
+    }
+    // The crate accepts these.
+    for pattern in [
+        "a**", "has++ reached", "x{2}{3}", "a*??", "(?x) backoff", "(?u)a", "(?R)a", ".{1001}", "(a{100}){100}",
+        "[a--b]",
+    ] {
         assert!(compile(pattern).is_none(), "{pattern}");
     }
 }

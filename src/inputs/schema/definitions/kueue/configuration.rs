@@ -3,7 +3,7 @@
 use super::cluster_queue::SELECTOR;
 use super::{CONFIGURATION_V1BETA1, CONFIGURATION_V1BETA2};
 use crate::schema::field_type::FieldType::{
-    Amount, Any, Bool, Duration, List, Map, NonEmpty, Number, Object, OneOf, Str,
+    Any, Bool, Duration, List, Map, NonEmpty, Number, Object, OneOf, Quantity, Str,
 };
 use crate::schema::field_type::{COUNT, FieldSchema, ObjectSchema, STR_LIST, field, inert, not_modelled};
 
@@ -147,13 +147,13 @@ static FAIR_SHARING: ObjectSchema = ObjectSchema { kind: "FairSharing", fields: 
 
 static FAIR_SHARING_V1BETA1: ObjectSchema = ObjectSchema {
     kind: "FairSharing",
-    fields: &[field("enable", Bool).doc("Whether fair sharing is in force.").required(), STRATEGIES],
+    fields: &[field("enable", Bool).doc("Whether fair sharing is in force.").default("false"), STRATEGIES],
 };
 
 static ADMISSION_FAIR_SHARING: ObjectSchema = ObjectSchema {
     kind: "AdmissionFairSharing",
     fields: &[
-        field("usageHalfLifeTime", Duration).doc("Time in which past usage halves.").required().example("168h"),
+        field("usageHalfLifeTime", Duration).doc("Time in which past usage halves.").default("0s").example("168h"),
         field("usageSamplingInterval", Duration).doc("Interval of the updates of the usage.").default("5m"),
         field("resourceWeights", Map(&Number(0.0, f64::MAX))).doc("Weights of resources; absent ones have weight 1."),
     ],
@@ -179,6 +179,6 @@ static TRANSFORMATION: ObjectSchema = ObjectSchema {
             .doc("Whether the input still counts; empty as if absent.")
             .default("Retain"),
         field("multiplyBy", Str).doc("Name of a resource whose quantity multiplies the outputs."),
-        field("outputs", Map(&Amount)).doc("Amounts that count per unit of the input."),
+        field("outputs", Map(&Quantity)).doc("Amounts that count per unit of the input; negative ones are allowances."),
     ],
 };
