@@ -102,7 +102,8 @@ impl EngineRun<'_> {
         // Hanging processes hold their nodes: their time until the limit is part of the result.
         let hangs = reason == EndReason::Stuck && diagnosis::hangs(&self.ctx, self.components);
         let reason = match reason {
-            EndReason::Settled if to_its_time || self.outlasts_its_events() => EndReason::TimeLimit,
+            // Random faults were drawn up to the time limit: that no further one occurs is part of the result.
+            EndReason::Settled if to_its_time || self.ctx.scenario.has_random_faults => EndReason::TimeLimit,
             // A run that waits for a repair after its end is not blocked, unless by a hang.
             EndReason::Stuck if self.is_waiting_for_repair() && !hangs => EndReason::TimeLimit,
             other => other,
@@ -114,13 +115,6 @@ impl EngineRun<'_> {
         }
         self.ctx.emit(Body::End { reason });
         reason
-    }
-
-    /// Returns true if the run continues to its time limit although no event is left: its random faults were drawn
-    /// up to that time, so the absence of a further fault is part of the result.
-    fn outlasts_its_events(&self) -> bool {
-        let scenario = self.ctx.scenario;
-        scenario.has_random_faults && scenario.stop.when == StopWhen::AllJobSetsFinished
     }
 
     /// Returns true if a Job is being recreated in a loop that only the time limit would stop.

@@ -5,8 +5,8 @@ use sim_base::{Duration, NodeId, SimTime};
 use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
-const LOST_EXIT_CODE: i32 = 255;
-const MISSING_EXIT_CODE: i32 = 137;
+pub const LOST_EXIT_CODE: i32 = 255;
+pub const MISSING_EXIT_CODE: i32 = 137;
 
 impl Replication<'_, '_> {
     /// Applies a fault, or an action that ends one.

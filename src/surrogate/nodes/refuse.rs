@@ -1,9 +1,10 @@
 //! Features that level `nodes` does not simulate. Scenarios that use them are refused with the names of the features.
 
+use super::faults::{LOST_EXIT_CODE, MISSING_EXIT_CODE};
 use super::model::NodesModel;
 use sim_api::spec::{
-    DependsOnStatus, FaultsOn, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults, RestartStrategy,
-    ScenarioSpec, StopWhen,
+    DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
+    RestartStrategy, ScenarioSpec,
 };
 use sim_reliability::training::ERROR_EXIT_CODE;
 use std::collections::BTreeSet;
@@ -28,7 +29,6 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         "rules for the run time of containers (containers)",
     );
     refuse(scenario.kueue.is_some(), "objects of Kueue");
-    refuse(scenario.stop.when == StopWhen::Settled, "stop.when Settled");
     refuse(scenario.slice_formation.is_some(), "slices that are formed again (sliceFormation)");
     let priorities: Vec<i32> = pod_specs(scenario).map(|pod| pod.priority).collect();
     refuse(priorities.iter().any(|priority| Some(priority) != priorities.first()), "pods with different priorities");
@@ -44,8 +44,8 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         refuse(spec.managed_by.is_some(), "managedBy");
         let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
         refuse(
-            is_in_place && exit_codes(scenario).collect::<BTreeSet<i32>>().len() > 1,
-            "InPlaceRestart with different exit codes",
+            is_in_place && distinguishes_exits(scenario, spec),
+            "InPlaceRestart with container rules that treat the exit codes of the faults differently",
         );
         refuse(is_in_place && jobset.restarts_jobs(), "InPlaceRestart with restarts of single Jobs (RestartJob)");
         refuse(spec.volume_claim_templates > 0, "volumeClaimPolicies");
@@ -93,6 +93,19 @@ pub fn exit_codes(scenario: &ScenarioSpec) -> impl Iterator<Item = i32> {
         RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
         RandomAction::Corrupt { .. } => Some(ERROR_EXIT_CODE),
         _ => None,
+    })
+}
+
+/// Returns whether restart rules of containers treat exits because of faults differently: only one is measured.
+fn distinguishes_exits(scenario: &ScenarioSpec, spec: &JobSetSpec) -> bool {
+    let lost: &[i32] = if takes_nodes(scenario) { &[LOST_EXIT_CODE, MISSING_EXIT_CODE] } else { &[] };
+    let codes: BTreeSet<i32> = exit_codes(scenario).chain(lost.iter().copied()).collect();
+    let pods = spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    let mut containers = pods.flat_map(|pod| pod.containers.iter().chain(&pod.init_containers));
+    containers.any(|container| {
+        let mut actions = codes.iter().map(|code| container.matching_rule(*code));
+        let first = actions.next();
+        actions.any(|action| Some(action) != first)
     })
 }
 

@@ -86,7 +86,7 @@ pub fn drawn_scenario(seed: u64) -> DrawnScenario {
         "faultProcesses": processes,
         "stop": {
             "at": numbers.pick(&["24h", "60h", "120h"]),
-            "when": numbers.pick(&["AllJobSetsFinished", "AllJobSetsFinished", "Time"]),
+            "when": numbers.pick(&["AllJobSetsFinished", "Settled", "Time"]),
         },
         "seed": 1 + numbers.below(1 << 30),
     });
