@@ -298,11 +298,8 @@ impl WhyExplanation {
         let waits_for_node =
             matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable))
                 || facts.lacks_nodes && is_of_kueue(gate.what);
-        // The search for the smallest value has replaced the value of the table.
-        let is_same = |known: &LeverSetting, s: &LeverSetting| {
-            known == s || known.lever == s.lever && known.larger(0).is_some() && s.larger(0).is_some()
-        };
-        let contains = |all: &[LeverSetting], s: &LeverSetting| all.iter().any(|known| is_same(known, s));
+        // Values differ: of the smallest that suffices, and of the time at which a lost node is repaired.
+        let contains = |all: &[LeverSetting], s: &LeverSetting| all.iter().any(|known| known.lever == s.lever);
         let acts = |s: &LeverSetting| contains(&own, s) && (waits_for_node || !contains(&always, s));
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();

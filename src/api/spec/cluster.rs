@@ -128,7 +128,7 @@ fn merged(pool: &BTreeMap<String, i64>, own: Option<&BTreeMap<String, i64>>) -> 
 }
 
 /// Times at which the machines of a pool cost money.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum MachineBilling {
     /// Always, whether or not the machine exists.
     #[default]

@@ -183,7 +183,11 @@ impl RandomFaults {
     /// Returns whether `NodeRepair` determines when a failed node returns.
     pub fn uses_node_repair(&self) -> bool {
         let lost = matches!(self.action, RandomAction::Crash | RandomAction::Partition);
-        lost && self.repair_time.is_none() && matches!(self.arrivals, ArrivalProcess::Renewal(_))
+        let has_no_ends = match &self.arrivals {
+            ArrivalProcess::Renewal(_) => true,
+            ArrivalProcess::Trace(rows) => rows.iter().all(|row| row.outage.is_none()),
+        };
+        lost && self.repair_time.is_none() && has_no_ends
     }
 
     /// Returns whether entities age with calendar time, independent of their use.

@@ -17,6 +17,7 @@ pub(super) struct PoolKey {
     devices: i64,
     taints: Vec<MemberTaint>,
     features: Vec<String>,
+    billing: MachineBilling,
     island: NodeIsland,
 }
 
@@ -28,6 +29,7 @@ pub(super) fn key(m: &ImportMember) -> PoolKey {
         devices: m.kind.allocatable.get(accelerator).copied().unwrap_or(0),
         taints: m.kind.taints.clone(),
         features: m.kind.features.clone(),
+        billing: m.kind.billing,
         island: m.kind.island,
     }
 }
@@ -115,7 +117,7 @@ fn pool(key: &PoolKey, size: usize, members: Vec<ImportMember>) -> NodePool {
         taints: key.taints.iter().map(spec).collect(),
         accelerator: key.accelerator.to_owned(),
         features: key.features.clone(),
-        billing: MachineBilling::from_labels(&labels),
+        billing: key.billing,
         labels,
         allocatable,
         occupied,

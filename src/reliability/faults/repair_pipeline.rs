@@ -104,13 +104,23 @@ impl<'a> RepairPipeline<'a> {
     /// Schedules the next failure of an entity, if it is before the end.
     fn schedule_failure(&mut self, now: u64, line: usize, draws: &DrawSequence) {
         let row = &mut self.lines[line];
-        let ArrivalProcess::Renewal(life) = &row.process.spec.arrivals else {
-            return;
-        };
         row.generation += 1;
         let generation = row.generation;
-        let ends = row.process.spec.until.map_or(self.stop, |until| until.min(self.stop));
-        let lasts = row.lifetimes.draw_next(life, draws);
+        let spec = &row.process.spec;
+        let (ends, lasts) = match &spec.arrivals {
+            ArrivalProcess::Renewal(life) => {
+                let ends = spec.until.map_or(self.stop, |until| until.min(self.stop));
+                (ends, row.lifetimes.draw_next(life, draws))
+            }
+            ArrivalProcess::Trace(rows) => {
+                row.lifetimes.skip();
+                let is_first = row.failures == 0;
+                let is_next = |at: Duration| at.0 > now || is_first && at.0 == now;
+                let mut own = rows.iter().filter(|fault| *fault.entity == *row.entity.name);
+                let Some(next) = own.find(|fault| is_next(fault.at)) else { return };
+                (self.stop, next.at.0 - now)
+            }
+        };
         if now.saturating_add(lasts) <= ends.0 {
             self.schedule(now, lasts, RepairEvent::Failed { line, generation });
         }

@@ -72,6 +72,7 @@ impl Replication<'_, '_> {
             self.jobs[job].replaced -= 1;
             self.accounts.release(self.now, job, node);
             self.places.move_pod(job, is_leader, node, false);
+            self.has_free_nodes = true;
             self.check_failed(job);
             self.check_gone(job);
         }
@@ -86,7 +87,8 @@ impl Replication<'_, '_> {
     /// Returns whether all pods of a Job run.
     pub fn has_all_pods(&self, job: usize) -> bool {
         let row = &self.jobs[job];
-        row.exists && !row.is_deleting && row.failure.is_none() && row.unplaced == 0 && row.lost == 0
+        let lacks_none = row.unplaced + row.lost == 0 && row.apart.iter().all(|pod| self.pods[*pod].exists);
+        row.exists && !row.is_deleting && row.failure.is_none() && lacks_none
     }
 
     /// Schedules the Jobs that waited for the pods of others: they follow as long after these as measured.
@@ -174,12 +176,15 @@ impl Replication<'_, '_> {
             let is_leader = self.is_leader(pod);
             let role = match exclusive {
                 Some(key) if !is_leader => {
-                    let leader = self.leader_node(job);
-                    // The webhook refuses followers until the leader has a node (EXC-10).
-                    if !leader.is_some() {
-                        break;
+                    // The webhook refuses followers until the leader has a node (EXC-10), and writes its domain (EXC-8).
+                    if !self.pods[pod].domain.is_some() {
+                        let leader = self.leader_node(job);
+                        if !leader.is_some() {
+                            break;
+                        }
+                        self.pods[pod].domain = self.model.domains[key as usize].of[leader.ix()];
                     }
-                    PodRole::Follower(self.model.domains[key as usize].of[leader.ix()])
+                    PodRole::Follower(self.pods[pod].domain)
                 }
                 _ => PodRole::First,
             };

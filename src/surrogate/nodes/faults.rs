@@ -171,7 +171,9 @@ impl Replication<'_, '_> {
         self.recheck_stopped();
         for pod in self.pods_on(node) {
             let row = self.pods[pod];
-            if row.is_deleting {
+            if row.is_deleting && ran_on && !row.starts_late {
+                self.terminate(pod);
+            } else if row.is_deleting {
                 self.end_disrupted(pod, self.now);
             } else if ran_on || row.starts_late {
                 self.continue_pod(pod);

@@ -36,10 +36,8 @@ impl Replication<'_, '_> {
 
     /// Returns whether all pods of a JobSet have nodes and none is lost or ends.
     pub fn is_complete(&self, jobset: usize) -> bool {
-        let complete = |job: usize| {
-            self.has_all_pods(job)
-                && !self.jobs[job].apart.iter().any(|pod| self.pods[*pod].is_deleting || self.pods[*pod].is_restarting)
-        };
+        let runs = |pod: &usize| !self.pods[*pod].is_deleting && !self.pods[*pod].is_restarting;
+        let complete = |job: usize| self.has_all_pods(job) && self.jobs[job].apart.iter().all(runs);
         let row = &self.jobsets[jobset];
         row.ended.is_none() && row.absent == 0 && self.jobs_of(jobset).all(complete)
     }
@@ -63,6 +61,7 @@ impl Replication<'_, '_> {
         self.accounts.release(self.now, job, node);
         self.on_node[node.ix()].retain(|other| *other != pod);
         self.places.move_pod(job, self.is_leader(pod), node, false);
+        self.has_free_nodes = true;
         self.check_failed(job);
         self.check_gone(job);
     }
@@ -105,9 +104,31 @@ impl Replication<'_, '_> {
         }
         // A failing Job ends all its pods together.
         let ends_alone = self.jobs[job].failure.is_none() && !self.jobs[job].is_deleting;
-        if ends_alone && !self.pods[pod].is_lost {
-            self.end_disrupted(pod, self.now);
+        if self.is_removed_at_once(job) {
+            self.end_pod(pod);
+        } else if ends_alone && !self.pods[pod].is_lost {
+            // Only a Job that waits for the end of the pod is delayed by it.
+            if self.fails_while_terminating(job) {
+                self.end_disrupted(pod, self.now);
+            } else {
+                self.terminate(pod);
+            }
         }
+    }
+
+    /// The kubelet begins to stop a deleted pod.
+    pub fn terminate(&mut self, pod: usize) {
+        let job = self.model.job_of_pod[pod] as usize;
+        let after = self.restart_delays(self.model.jobs[job].jobset).siblings_end;
+        let epoch = self.pods[pod].epoch;
+        self.schedule_after(after, NodesEvent::PodTerminated { pod, epoch });
+    }
+
+    /// Returns whether the API server removes deleted pods of a Job without their kubelet: without a grace period, as
+    /// soon as the Job controller has counted them.
+    fn is_removed_at_once(&self, job: usize) -> bool {
+        let grace = self.spec_of(job).template.template.spec.termination_grace_period_s;
+        grace == 0 && self.fails_while_terminating(job)
     }
 
     /// Returns whether a pod that terminates counts as failed (`isPodFailed`): not with the policy Failed.
@@ -218,6 +239,7 @@ impl Replication<'_, '_> {
             let pod = self.jobs[job].apart[nth];
             match (self.pods[pod].exists, self.pods[pod].is_lost) {
                 (true, false) => self.end_pod(pod),
+                (true, true) if self.is_removed_at_once(job) => self.end_pod(pod),
                 (true, true) => self.pods[pod].is_deleting = true,
                 (false, _) => self.pods[pod].epoch += 1,
             }

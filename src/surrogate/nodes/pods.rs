@@ -121,7 +121,12 @@ impl Replication<'_, '_> {
             self.bind_to_silent(job, node);
         }
         let bound = pods.len() - self.jobs[job].unplaced as usize;
-        pods.skip(bound).for_each(|pod| self.add_apart(pod));
+        for pod in pods.skip(bound) {
+            self.add_apart(pod);
+            if let PodRole::Follower(domain) = role {
+                self.pods[pod].domain = domain;
+            }
+        }
         bound as u32
     }
 

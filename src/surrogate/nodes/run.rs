@@ -10,7 +10,7 @@ use super::profile::{JobDelays, RestartDelays};
 use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
-use sim_base::{Duration, JobId, NodeId, SimTime};
+use sim_base::{DomainId, Duration, JobId, NodeId, SimTime};
 use sim_engine::record::{EndReason, LedgerCategory};
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
@@ -91,6 +91,11 @@ pub(super) enum NodesEvent {
         job: usize,
         epoch: u32,
     },
+    /// The containers of a deleted pod have stopped.
+    PodTerminated {
+        pod: usize,
+        epoch: u32,
+    },
     /// All pods of the JobSet are ready.
     Ready {
         jobset: usize,
@@ -146,6 +151,8 @@ pub(super) struct PodRow {
     pub evicted_at: SimTime,
     /// Time at which its condition Ready became false, or it was deleted; `NEVER` otherwise.
     pub not_ready_at: SimTime,
+    /// Domain in its node selector: that of its leader when it was created, with exclusive placement.
+    pub domain: DomainId,
     /// Its agent wrote the next attempt of an in-place restart before its machine was lost.
     pub has_new_attempt: bool,
     /// Its container has exited, and the kubelet restarts it.
@@ -171,6 +178,7 @@ impl PodRow {
             bound_at: SimTime::ZERO,
             evicted_at: SimTime::NEVER,
             not_ready_at: SimTime::NEVER,
+            domain: DomainId::NONE,
             has_new_attempt: false,
             is_restarting: false,
             restarts: 0,
@@ -469,6 +477,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::JobGone { job, .. } => self.job_gone_due(job),
             NodesEvent::JobPlaced { job, .. } => self.create_job(job),
             NodesEvent::ReplacementsPlaced { job, .. } => self.replace_pods(job),
+            NodesEvent::PodTerminated { pod, .. } => self.end_disrupted(pod, self.now),
             NodesEvent::Ready { jobset, .. } => self.start_training(jobset),
             NodesEvent::WorkDone { jobset, .. } => self.work_done(jobset),
             NodesEvent::LimitExceeded { jobset } => self.fail_jobset(jobset),
@@ -494,6 +503,7 @@ impl<'m, 'd> Replication<'m, 'd> {
                 return row.ended.is_some() || row.trainer.current_corruption() != Some(nth);
             }
             E::TolerationExpired { pod, epoch }
+            | E::PodTerminated { pod, epoch }
             | E::HangDetected { pod, epoch, .. }
             | E::ContainerRestarted { pod, epoch } => (epoch, self.pods[pod].epoch),
             E::SiblingsEnded { job, epoch }
@@ -668,9 +678,9 @@ impl<'m, 'd> Replication<'m, 'd> {
         let is_over = self.is_over();
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
-            || self.model.scenario.stop.when == StopWhen::Time
             || self.queue.iter().any(|Reverse((at, _, event))| *at >= limit && !self.is_stale(*event))
-            || self.jobsets.iter().any(|jobset| jobset.trainer.is_running());
+            || self.jobsets.iter().any(|jobset| jobset.trainer.is_running())
+            || self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let end_reason = match (is_over, may_continue) {
             (true, _) => EndReason::AllJobSetsFinished,
             (false, true) => EndReason::TimeLimit,
@@ -679,7 +689,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let end = match end_reason {
             EndReason::AllJobSetsFinished => ends.max().unwrap_or(limit),
             // Nothing happens any more after the last event.
-            EndReason::Stuck => self.now,
+            EndReason::Stuck if self.model.scenario.stop.when != StopWhen::Time => self.now,
             _ => limit,
         };
         self.now = end;
