@@ -462,6 +462,32 @@ fn wrong_results_undo_the_work_since_then_at_both_levels() {
     assert_equal("in place", &in_place.scenario(), 20);
 }
 
+/// Pods without a grace period, pods that stop slowly, and pods that wait for the kubelet of an unreachable node hold
+/// their nodes as long at both levels. A Job that lacks pods creates them again when nodes come back.
+#[test]
+fn pods_that_end_at_once_or_late_hold_their_nodes_as_long_at_both_levels() {
+    let grace = |seconds: u32| {
+        NEVER
+            .replace("restartPolicy: Never", &format!("restartPolicy: Never, terminationGracePeriodSeconds: {seconds}"))
+    };
+    let late = "- {cause: host, mtbf: 9d, backAfter: 4h}\n";
+    let case = Case { job: grace(0), ..Case::new("Recreate", (1, 8), 9, &[late, EXIT]) };
+    assert_equal("no grace period", &case.scenario(), 20);
+    let partition = "- {cause: network, mtbf: 8d, does: Partition, backAfter: 10m}\n";
+    for (faults, strategy) in [(partition, "Recreate"), (DRAIN, "Recreate"), (DRAIN, "BlockingRecreate")] {
+        let case = Case {
+            job: grace(120),
+            rest: "timing: {containerStop: 600s}",
+            ..Case::new(strategy, (1, 8), 10, &[faults, EXIT])
+        };
+        assert_same_means(&format!("slow stop, {strategy}, {faults}"), &case.scenario(), support::cases(8, 24));
+    }
+    let rolling = "- {cause: maintenance, rolling: {}, from: 1h, backAfter: 1h}\n";
+    let job = NEVER.replace("backoffLimit: 0", "backoffLimit: 6");
+    let case = Case { job, ..Case::new("Recreate", (1, 8), 8, &[rolling, EXIT]) };
+    assert_equal("missing pods", &case.scenario(), 20);
+}
+
 /// A rule restarts failed Jobs alone, with and without a count towards the limit. The nodes of a Job depend on the
 /// order in which Jobs and pods are created, which is random, so that exits free other nodes at the other level.
 #[test]

@@ -1780,3 +1780,52 @@ fn the_end_of_a_pod_that_was_replaced_begins_no_restart() {
     assert_eq!(starts, [3_600.0, 7_200.0], "{table}");
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// What identifies a JobSet is its namespace and its name.
+#[test]
+fn jobsets_of_the_same_name_in_two_namespaces_run_beside_each_other() {
+    let [a, b] = ["x", "z"].map(|namespace| cpu_jobset("a", [1, 2], &format!(", namespace: {namespace}"), [""; 3]));
+    let scenario = cpu_scenario(4, ", submitAt: 5s", "containers: [{runFor: 5m}]\nstop: {at: 1h}");
+    let files = [("s.yaml", &*scenario), ("a.yaml", &*a), ("b.yaml", &*b)];
+    let text = in_directory("namespaces", &files, &["run", "s.yaml", "--quiet"], 0);
+    assert_eq!(text.matches("JobSet a completed").count(), 2, "{text}");
+    let again = a.replace("namespace: x", "namespace: z");
+    let files = [("s.yaml", &*scenario), ("a.yaml", &*again), ("b.yaml", &*b)];
+    let text = in_directory("namespaces", &files, &["run", "s.yaml", "--quiet"], 2);
+    assert!(!text.contains("completed"), "{text}");
+}
+
+/// The eviction at 90 s, for the first taint, stays when a second taint is tolerated for 5 s from 50 s on.
+#[test]
+fn a_second_taint_that_is_tolerated_does_not_change_a_pending_eviction() {
+    let tolerations = ", tolerations: [{key: m, operator: Exists, effect: NoExecute, tolerationSeconds: 60}, {key: k, \
+                       operator: Exists, effect: NoExecute, tolerationSeconds: 5}]";
+    for (key, second, expected) in [("k", "50s", "60.0 s"), ("other", "50s", "20.0 s")] {
+        let fields = format!(
+            "containers: [{{runFor: 15m}}]\nfaults: [{{at: 30s, taintNode: {{ofPod: a-w-0-0, alias: its-node, key: m, effect: \
+             NoExecute}}}}, {{at: {second}, taintNode: {{alias: its-node, key: {key}, effect: NoExecute}}}}]\nstop: {{at: 10m}}"
+        );
+        let scenario = cpu_scenario(3, "", &fields);
+        let a = cpu_jobset("a", [1, 1], "", ["", "", tolerations]);
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a)];
+        let text = in_directory("second-taint", &files, &["run", "s.yaml", "--quiet"], 0);
+        assert!(text.contains(&format!("detect {expected}")), "{key}: {text}");
+    }
+}
+
+/// A secret without a name, ports of init containers, and any key of a ConfigMap, as the API server accepts them.
+#[test]
+fn what_the_api_server_accepts_in_pod_templates_is_accepted() {
+    for more in [
+        ", imagePullSecrets: [{name: ''}]",
+        ", hostNetwork: true, initContainers: [{name: i, image: x, ports: [{containerPort: 80, hostPort: 81}]}]",
+        ", volumes: [{name: t, configMap: {name: x, items: [{key: a b, path: p}]}}]",
+    ] {
+        let scenario = cpu_scenario(4, "", "containers: [{runFor: 5m}]\nstop: {at: 1h}");
+        let a = cpu_jobset("a", [1, 2], "", ["", "", more]);
+        let files = [("s.yaml", &*scenario), ("a.yaml", &*a)];
+        let text = in_directory("accepted", &files, &["run", "s.yaml", "--quiet"], 0);
+        assert!(!text.contains("is invalid"), "{more}: {text}");
+        assert!(text.contains("a: 1 Job with 2 pods"), "{more}: {text}");
+    }
+}

@@ -37,7 +37,8 @@ pub fn owner_of(ctx: &EngineContext<'_>, object: &Value) -> ObjectOwner {
     let Some(owner) = references.into_iter().flatten().find(|r| is_referenced(r)) else {
         return ObjectOwner::Missing;
     };
-    let jobset = owner["name"].as_str().and_then(|name| ctx.store.jobset_named(name));
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+    let jobset = owner["name"].as_str().and_then(|name| ctx.store.jobset_in(namespace, name));
     jobset.filter(|_| owner["kind"] == "JobSet").map_or(ObjectOwner::Other, ObjectOwner::JobSet)
 }
 

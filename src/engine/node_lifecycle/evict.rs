@@ -41,6 +41,11 @@ impl NodeLifecycle {
         let Some(after) = toleration_period(tolerations, nodes.taints_of(node)) else {
             return;
         };
+        // A pending eviction stays, unless a taint is not tolerated at all (`processPodOnNode`).
+        let is_pending = self.pod(pod).evict_at != SimTime::NEVER;
+        if is_pending && nodes.taints_of(node).all(|taint| is_tolerated(tolerations, taint)) {
+            return;
+        }
         let at = ctx.now + after;
         if at < self.pod(pod).evict_at {
             self.pod(pod).evict_at = at;
@@ -82,6 +87,12 @@ impl NodeLifecycle {
     }
 }
 
+/// Whether a pod tolerates a taint, for a time at least.
+fn is_tolerated(tolerations: &[TolerationSpec], taint: &TaintSpec) -> bool {
+    let by_default = taint.key == UNREACHABLE || taint.key == NOT_READY;
+    taint.effect != TaintEffect::NoExecute || by_default || tolerations.iter().any(|t| t.tolerates(taint))
+}
+
 /// Period for which a pod tolerates these taints; `None` means indefinitely. Admission adds 300 s for not-ready and
 /// unreachable.
 pub(super) fn toleration_period<'a>(
@@ -90,10 +101,9 @@ pub(super) fn toleration_period<'a>(
     let mut least: Option<Duration> = None;
     for taint in taints.filter(|t| t.effect == TaintEffect::NoExecute) {
         let matching = tolerations.iter().filter(|t| t.tolerates(taint));
-        let by_default = taint.key == UNREACHABLE || taint.key == NOT_READY;
-        let seconds = match (matching.clone().count(), by_default) {
-            (0, false) => return Some(Duration::ZERO),
-            (0, true) => Some(DEFAULT_TOLERATION_S),
+        let seconds = match matching.clone().count() {
+            0 if !is_tolerated(tolerations, taint) => return Some(Duration::ZERO),
+            0 => Some(DEFAULT_TOLERATION_S),
             _ => {
                 let limits = matching.filter_map(|t| t.toleration_seconds);
                 limits.map(|s| s.max(0) as u64).min()

@@ -4,7 +4,8 @@ use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{CREATE_WEBHOOK, admission_gates, admit_to_kueue, check_webhook_available};
 use crate::apiserver::{NewPod, ObjectOwner};
-use crate::{apiserver, ctx::EngineContext, record::JobName};
+use crate::record::{JobName, JobSetName};
+use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
 use sim_api::admission::{self, AdmissionRejection};
 use sim_api::objects::{ObjectContext, admit_priority};
@@ -75,12 +76,15 @@ impl ScriptRunner {
     fn create_jobset(
         &mut self, ctx: &mut EngineContext<'_>, object: &Value, announced: Option<JobSetId>,
     ) -> Result<(), ScriptRequestError> {
-        let name = match announced {
-            Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
-            None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
+        let new = match announced {
+            Some(id) => ctx.store.names.jobsets[id.ix()].clone(),
+            None => JobSetName {
+                namespace: object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned(),
+                name: object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
+            },
         };
         check_webhook_available(ctx, CREATE_WEBHOOK)?;
-        check_jobset_absent(ctx, &name)?;
+        check_jobset_absent(ctx, &new)?;
         let manifest = match announced {
             Some(id) => self.manifests[id.ix()].clone(),
             None => {
@@ -149,11 +153,12 @@ fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(),
     }
 }
 
-/// The API server's error for a second JobSet with the same name.
-pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, name: &str) -> Result<(), ScriptRequestError> {
-    let Some(old) = ctx.store.jobset_named(name) else {
+/// The API server's error for a second JobSet of a namespace with the same name.
+pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, new: &JobSetName) -> Result<(), ScriptRequestError> {
+    let Some(old) = ctx.store.jobset_in(&new.namespace, &new.name) else {
         return Ok(());
     };
+    let name = &new.name;
     Err(if ctx.store.jobsets[old.ix()].is_deleting() {
         let name = name.to_owned();
         ScriptRequestError::JobSetBeingDeleted { name }

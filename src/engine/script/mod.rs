@@ -56,9 +56,9 @@ impl ScriptRunner {
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent, kubelets: &mut KubeletState) {
         match event {
             SimulationEvent::Submit(jobset) => {
-                let name = ctx.store.names.jobsets[jobset.ix()].name.clone();
+                let new = ctx.store.names.jobsets[jobset.ix()].clone();
                 let admitted = check_webhook_available(ctx, CREATE_WEBHOOK);
-                match admitted.and_then(|()| create::check_jobset_absent(ctx, &name)) {
+                match admitted.and_then(|()| create::check_jobset_absent(ctx, &new)) {
                     Ok(()) => {
                         let manifest = self.manifests[jobset.ix()].clone();
                         apiserver::create_jobset(ctx, jobset, manifest);

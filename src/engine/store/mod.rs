@@ -104,8 +104,18 @@ impl ObjectStore {
         (StreamKey::from_text(name).part(nth as u64), homes[nth].1)
     }
 
+    /// Returns the JobSet with this name, the first one if several namespaces have one.
     pub fn jobset_named(&self, name: &str) -> Option<JobSetId> {
-        let named = |(row, names): (&JobSetRow, &JobSetName)| names.name == name && row.exists();
+        self.find_jobset(|names| names.name == name)
+    }
+
+    /// Returns the JobSet of a namespace with this name.
+    pub fn jobset_in(&self, namespace: &str, name: &str) -> Option<JobSetId> {
+        self.find_jobset(|names| names.name == name && names.namespace == namespace)
+    }
+
+    fn find_jobset(&self, is_wanted: impl Fn(&JobSetName) -> bool) -> Option<JobSetId> {
+        let named = |(row, names): (&JobSetRow, &JobSetName)| row.exists() && is_wanted(names);
         let at = self.jobsets.iter().zip(&self.names.jobsets).position(named)?;
         Some(JobSetId(at as u32))
     }

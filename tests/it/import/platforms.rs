@@ -227,3 +227,15 @@ fn labels_that_differ_from_node_to_node_are_kept() {
     assert!(pool.nodes.iter().all(|node| node.labels.len() == 2), "{:?}", pool.nodes);
     assert_eq!(pool.nodes[0].labels["kubernetes.io/hostname"], "ip-d0x.internal");
 }
+
+/// Spot machines and reserved machines of one kind have prices of their own.
+#[test]
+fn machines_of_one_kind_that_are_billed_differently_are_in_pools_of_their_own() {
+    let mut nodes: Value = serde_json::from_str(&list(TPU, 4, &[("cloud.google.com/gke-nodepool", "{}")])).unwrap();
+    for node in &mut nodes["items"].as_array_mut().unwrap()[2..] {
+        node["metadata"]["labels"]["cloud.google.com/gke-spot"] = json!("true");
+    }
+    let imported = import(&nodes.to_string());
+    let billing: Vec<String> = imported.topology.pools.iter().map(|pool| format!("{:?}", pool.billing)).collect();
+    assert_eq!(billing, ["Reserved", "OnDemand"]);
+}

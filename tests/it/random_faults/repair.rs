@@ -128,3 +128,16 @@ fn a_repair_without_a_use_is_rejected() {
         assert!(refused.contains(part), "{process}: {refused}");
     }
 }
+
+#[test]
+fn machines_that_crash_in_a_trace_without_durations_are_repaired() {
+    let text = "faultProcesses: [{cause: c, trace: faults.csv}]\nnodeRepair: {detectedAfter: 5m, stages: [{name: a, \
+                takes: 30m}], crews: 1}";
+    let with = |trace: &str| super::sources::racks_with(text, trace);
+    let drawn = draw_faults(&with("time,node\n1h,n-001\n1h,n-002\n").unwrap(), 1, 0);
+    let back = |f: &&ScriptedFault| matches!(f.action, FaultAction::ReturnNode(_));
+    let back: Vec<String> = drawn.faults.iter().filter(back).map(|f| at(f).to_string()).collect();
+    assert_eq!(back, ["1h35m", "2h5m"], "one crew");
+    let refused = with("time,node,duration\n1h,n-001,3h\n").unwrap_err();
+    assert!(refused.contains("nodeRepair has no effect"), "{refused}");
+}

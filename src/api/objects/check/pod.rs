@@ -56,7 +56,6 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     check_one_of(pod, "dnsPolicy", &legal, path, errors);
     labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
     security(&pod["securityContext"], &path.child("securityContext"), errors);
-    pull_secrets(list(pod, "imagePullSecrets"), &path.child("imagePullSecrets"), errors);
     affinity::affinity(&pod["affinity"], &path.child("affinity"), errors);
     dns_config(pod, &path.child("dnsConfig"), errors);
     gates(pod, path, errors);
@@ -148,19 +147,18 @@ fn resource_claims(claims: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-/// Checks the ports of a pod with hostNetwork, whose container ports are ports of the node.
+/// Checks the ports of a pod with hostNetwork, whose container ports are ports of the node; those of init containers
+/// are not checked (`validatePodHostNetworkDeps`).
 fn host_network(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if pod["hostNetwork"].as_bool() != Some(true) {
         return;
     }
-    for kind in ["containers", "initContainers"] {
-        for (c, container) in list(pod, kind).iter().enumerate() {
-            for (p, port) in list(container, "ports").iter().enumerate() {
-                let host = int(port, "hostPort").unwrap_or(0);
-                if host != int(port, "containerPort").unwrap_or(0) {
-                    let at = path.child(kind).index(c).child("ports").index(p).child("hostPort");
-                    errors.invalid(&at, &host.into(), "must match `containerPort` when `hostNetwork` is true");
-                }
+    for (c, container) in list(pod, "containers").iter().enumerate() {
+        for (p, port) in list(container, "ports").iter().enumerate() {
+            let host = int(port, "hostPort").unwrap_or(0);
+            if host != int(port, "containerPort").unwrap_or(0) {
+                let at = path.child("containers").index(c).child("ports").index(p).child("hostPort");
+                errors.invalid(&at, &host.into(), "must match `containerPort` when `hostNetwork` is true");
             }
         }
     }
@@ -172,14 +170,6 @@ fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
     for (k, group) in list(context, "supplementalGroups").iter().enumerate() {
         user_id(group, &path.child("supplementalGroups").index(k), errors);
-    }
-}
-
-fn pull_secrets(secrets: &[Value], path: &FieldPath, errors: &mut ErrorList) {
-    for (k, secret) in secrets.iter().enumerate() {
-        if text(secret, "name").is_empty() {
-            errors.required(&path.index(k).child("name"), "");
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! This module must not check whether a claim, a ConfigMap or a Secret exists.
 
 use super::values::check_subpath;
-use crate::admission::names::{config_map_key, dns1123_label};
+use crate::admission::names::dns1123_label;
 use crate::objects::value_access::{has_value, int, list, pairs, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
@@ -122,13 +122,9 @@ fn modes(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
     for (k, item) in list(source, "items").iter().enumerate() {
         let at = path.child("items").index(k);
-        let key = text(item, "key");
-        if !has_value(item, "fieldRef") && !has_value(item, "resourceFieldRef") {
-            if key.is_empty() {
-                errors.required(&at.child("key"), "");
-            } else {
-                errors.all_invalid(&at.child("key"), key, config_map_key(key));
-            }
+        let is_key = !has_value(item, "fieldRef") && !has_value(item, "resourceFieldRef");
+        if is_key && text(item, "key").is_empty() {
+            errors.required(&at.child("key"), "");
         }
         let place = text(item, "path");
         if place.is_empty() {
