@@ -260,7 +260,7 @@ fn capacity_errors<'s>(
     let mut problems = Vec::new();
     for d in &demands {
         let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
-        if most < d.pods() && !is_rejected(jobset, d.rj) {
+        if most < d.pods() && !objects::refuses_job(jobset, d.rj) {
             problems.push(PrepareError::DomainsTooSmall {
                 replicated_job: d.rj.name.clone(),
                 key: d.key.to_owned(),
@@ -270,7 +270,7 @@ fn capacity_errors<'s>(
         }
     }
     for d in capacity::by_key(&demands) {
-        let refused = || d.of.iter().any(|d| is_rejected(jobset, d.rj));
+        let refused = || d.of.iter().any(|d| objects::refuses_job(jobset, d.rj));
         if (d.domains as u64) < d.jobs && !refused() {
             problems.push(PrepareError::TooFewDomains {
                 jobset: jobset.name.clone(),
@@ -286,7 +286,7 @@ fn capacity_errors<'s>(
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.capacity(cluster, &rj.template.template);
-        if most < pods && !is_rejected(jobset, rj) {
+        if most < pods && !objects::refuses_job(jobset, rj) {
             problems.push(PrepareError::TooManyPods { replicated_job: rj.name.clone(), pods, most });
         }
     }
@@ -313,7 +313,7 @@ fn unplaceable_job(store: &mut ObjectStore, (jobset, rj): (&JobSet, &ReplicatedJ
     let id = store.templates.add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
     if !template.facts.fits_somewhere(cluster) {
-        if is_rejected(jobset, rj) {
+        if objects::refuses_job(jobset, rj) {
             return None;
         }
         let pod = format!("{job}-0");
@@ -325,24 +325,6 @@ fn unplaceable_job(store: &mut ObjectStore, (jobset, rj): (&JobSet, &ReplicatedJ
         .values
         .is_empty()
         .then(|| PrepareError::NoDomain { replicated_job: rj.name.clone(), key: domains.key.clone() })
-}
-
-/// Returns true if the API server rejects the Job, so that its pods never exist; the run reports this in the server's
-/// words.
-fn is_rejected(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
-    let mut rjs = jobset.spec.replicated_jobs.iter();
-    let Some((stored, replicated_job)) = jobset.object.as_ref().zip(rjs.position(|r| r.name == rj.name)) else {
-        return false;
-    };
-    let job = objects::job_of_slot(&objects::JobSlot {
-        jobset: stored,
-        replicated_job,
-        index: 0,
-        restarts: 0,
-        job_restarts: None,
-        global_indexes: None,
-    });
-    objects::admit_job(&job).is_err()
 }
 
 /// Number of pods that the JobSets of the scenario create at the same time.

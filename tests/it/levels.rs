@@ -529,6 +529,9 @@ fn unmodelled_features_are_rejected_by_name() {
     };
     let shares = Case { job: with_port("cpu: 1"), ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
     assert!(refused(&shares.scenario()).contains("ports of the node"));
+    let replaces = format!("podReplacementPolicy: TerminatingOrFailed, {FAIL_ON_DISRUPTION}{NEVER}");
+    let case = Case { job: replaces, ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
+    assert!(refused(&case.scenario()).contains("Jobs that the API server refuses"));
     let mut idle = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
     idle.training.clear();
     assert!(refused(&idle).contains("without a training job"));

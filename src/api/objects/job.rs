@@ -3,9 +3,10 @@
 //!
 //! This module must not add fields that the API server or the Job controller adds later.
 
+use super::admit_job;
 use super::sha1::sha1_hex;
 use super::value_access::{array_mut, has_value, int, list, object_mut, pairs, text};
-use crate::spec::keys;
+use crate::spec::{JobSet, ReplicatedJob, keys};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -253,4 +254,22 @@ pub fn mounted_claims(jobset: &Value, pod: &Value) -> Vec<(String, String)> {
     let names = names.map(|template| text(&template["metadata"], "name"));
     let mounted = names.filter(|name| mounted(name));
     mounted.map(|name| (name.to_owned(), format!("{name}-{owner}"))).collect()
+}
+
+/// Returns true if the API server refuses the Jobs of a ReplicatedJob, so that their pods never exist; a run reports
+/// this in the server's words.
+pub fn refuses_job(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    let mut rjs = jobset.spec.replicated_jobs.iter();
+    let Some((stored, replicated_job)) = jobset.object.as_ref().zip(rjs.position(|r| r.name == rj.name)) else {
+        return false;
+    };
+    let job = job_of_slot(&JobSlot {
+        jobset: stored,
+        replicated_job,
+        index: 0,
+        restarts: 0,
+        job_restarts: None,
+        global_indexes: None,
+    });
+    admit_job(&job).is_err()
 }

@@ -24,7 +24,9 @@ pub use change::{merge_template_on_resume, set_suspend};
 pub use claim::{admit_claim, claims};
 pub use context::ObjectContext;
 pub use exclusive::{is_exclusive, is_leader};
-pub use job::{GlobalJobIndexes, JobSlot, NO_UID, coordinator_dns_name, job_of_slot, mounted_claims, subdomain};
+pub use job::{
+    GlobalJobIndexes, JobSlot, NO_UID, coordinator_dns_name, job_of_slot, mounted_claims, refuses_job, subdomain,
+};
 pub use pod::{admit_pod, admit_priority, existing_priority_classes, pod_of_index, priority_of, stored_pod};
 pub use pod_webhook::{PodDenial, mutate_pod, validate_pod};
 pub use service::{admit_service, service};

@@ -176,7 +176,7 @@ impl Replication<'_, '_> {
             let is_leader = self.is_leader(pod);
             let role = match exclusive {
                 Some(key) if !is_leader => {
-                    // The webhook refuses followers until the leader has a node (EXC-10), and writes its domain (EXC-8).
+                    // The webhook refuses followers until their leader has a node (EXC-10); EXC-8 writes its domain.
                     if !self.pods[pod].domain.is_some() {
                         let leader = self.leader_node(job);
                         if !leader.is_some() {

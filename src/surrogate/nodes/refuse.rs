@@ -2,6 +2,7 @@
 
 use super::faults::{LOST_EXIT_CODE, MISSING_EXIT_CODE};
 use super::model::NodesModel;
+use sim_api::objects::refuses_job;
 use sim_api::spec::{
     DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
     RestartStrategy, ScenarioSpec,
@@ -42,6 +43,8 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         );
         refuse(spec.suspend, "a suspended JobSet");
         refuse(spec.managed_by.is_some(), "managedBy");
+        let mut rjs = spec.replicated_jobs.iter();
+        refuse(rjs.any(|rj| refuses_job(jobset, rj)), "Jobs that the API server refuses");
         let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
         refuse(
             is_in_place && distinguishes_exits(scenario, spec),
