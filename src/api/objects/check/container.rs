@@ -5,6 +5,7 @@
 use super::env::{env, env_from};
 use super::probes;
 use super::resources;
+use super::security;
 use super::values::{check_one_of, check_subpath, port_number};
 use crate::admission::names::{dns1123_label, port_name};
 use crate::objects::value_access::{has_value, int, list, text};
@@ -84,7 +85,15 @@ fn common(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut
     check_one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
     let resources = &container["resources"];
     resources::check_container_resources(resources, &pod.claims, &path.child("resources"), errors);
-    probes::security(&container["securityContext"], &path.child("securityContext"), errors);
+    resize_policies(
+        list(container, "resizePolicy"),
+        text(pod.spec, "restartPolicy"),
+        &path.child("resizePolicy"),
+        errors,
+    );
+    let shares_users = pod.spec["hostUsers"].as_bool() != Some(false);
+    let at = path.child("securityContext");
+    security::check_container(&container["securityContext"], shares_users, &at, errors);
 }
 
 fn ports(ports: &[Value], path: &FieldPath, errors: &mut ErrorList) {
@@ -162,6 +171,59 @@ fn mounts(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut
             errors.invalid_text(&at.child("subPathExpr"), expression, detail);
         }
         check_subpath(expression, &path.child("subPathExpr"), errors);
+        propagation(mount, container, path, errors);
+    }
+}
+
+/// Checks how mounts of the node appear in the container, and whether they are read only (`validateMountPropagation`,
+/// `validateMountRecursiveReadOnly`).
+fn propagation(mount: &Value, container: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    const MODES: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
+    let at = path.child("mountPropagation");
+    let mode = mount["mountPropagation"].as_str();
+    if mode.is_some_and(|mode| !MODES.contains(&mode)) {
+        errors.unsupported(&at, &mount["mountPropagation"], &MODES);
+    }
+    if mode == Some("Bidirectional") && container["securityContext"]["privileged"].as_bool() != Some(true) {
+        errors.forbidden(&at, "Bidirectional mount propagation is available only to privileged containers");
+    }
+    let at = path.child("recursiveReadOnly");
+    match mount["recursiveReadOnly"].as_str() {
+        None | Some("Disabled") => {}
+        Some("Enabled" | "IfPossible") => {
+            if mount["readOnly"].as_bool() != Some(true) {
+                errors.forbidden(&at, "may only be specified when readOnly is true");
+            }
+            if mode.is_some_and(|mode| mode != "None") {
+                errors.forbidden(&at, "may only be specified when mountPropagation is None or not specified");
+            }
+        }
+        Some(_) => errors.unsupported(&at, &mount["recursiveReadOnly"], &["Disabled", "Enabled", "IfPossible"]),
+    }
+}
+
+/// Checks what a change of resources does to the container (`validateResizePolicy`).
+fn resize_policies(policies: &[Value], pod_restarts: &str, path: &FieldPath, errors: &mut ErrorList) {
+    const NO_RESTART: &str = "NotRequired";
+    let mut known = BTreeSet::new();
+    for (k, policy) in policies.iter().enumerate() {
+        let (resource, restart) = (text(policy, "resourceName"), text(policy, "restartPolicy"));
+        if !known.insert(resource) {
+            errors.duplicate(&path.index(k), &resource.into());
+        }
+        match resource {
+            "cpu" | "memory" => {}
+            "" => errors.required(path, ""),
+            _ => errors.unsupported(path, &resource.into(), &["cpu", "memory"]),
+        }
+        match restart {
+            NO_RESTART | "RestartContainer" => {}
+            "" => errors.required(path, ""),
+            _ => errors.unsupported(path, &restart.into(), &[NO_RESTART, "RestartContainer"]),
+        }
+        if pod_restarts == "Never" && restart != NO_RESTART {
+            errors.invalid_text(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
+        }
     }
 }
 

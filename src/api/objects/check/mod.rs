@@ -8,6 +8,7 @@ pub mod job;
 pub mod pod;
 pub(crate) mod probes;
 pub(crate) mod resources;
+pub(crate) mod security;
 pub(crate) mod values;
 pub(crate) mod volumes;
 

@@ -4,16 +4,22 @@
 
 use super::container;
 use super::container::PodContainers;
-use super::values::{check_one_of, user_id};
-use super::{affinity, volumes};
+use super::values::check_one_of;
+use super::{affinity, security, volumes};
 use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
 use crate::objects::pod_resources;
 use crate::objects::value_access::{has_value, int, list, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 pub use super::affinity::label_selector;
+
+/// Limits of a resolver's configuration (`pkg/apis/core/validation`).
+const MAX_NAMESERVERS: usize = 3;
+const MAX_SEARCH_PATHS: usize = 32;
+const MAX_SEARCH_CHARACTERS: usize = 2048;
 
 /// Checks the spec of a template and fields that a template must not have.
 pub fn template(template: &Value, path: &FieldPath, errors: &mut ErrorList) {
@@ -55,12 +61,13 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let legal = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     check_one_of(pod, "dnsPolicy", &legal, path, errors);
     labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
-    security(&pod["securityContext"], &path.child("securityContext"), errors);
+    security::check_pod(pod, &path.child("securityContext"), errors);
     affinity::affinity(&pod["affinity"], &path.child("affinity"), errors);
     dns_config(pod, &path.child("dnsConfig"), errors);
     gates(pod, path, errors);
     let spread = list(pod, "topologySpreadConstraints");
     affinity::check_topology_spread(spread, &path.child("topologySpreadConstraints"), errors);
+    security::check_host_users(pod, path, errors);
     identity(pod, path, errors);
     operating_system(&pod["os"], &path.child("os"), errors);
 }
@@ -164,25 +171,51 @@ fn host_network(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    for name in ["fsGroup", "runAsUser", "runAsGroup"] {
-        user_id(&context[name], &path.child(name), errors);
+fn dns_config(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let config = &pod["dnsConfig"];
+    let (servers, at) = (list(config, "nameservers"), path.child("nameservers"));
+    if text(pod, "dnsPolicy") == "None" {
+        if !has_value(pod, "dnsConfig") {
+            return errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
+        }
+        if servers.is_empty() {
+            return errors.required(&at, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+        }
     }
-    for (k, group) in list(context, "supplementalGroups").iter().enumerate() {
-        user_id(group, &path.child("supplementalGroups").index(k), errors);
+    if servers.len() > MAX_NAMESERVERS {
+        let detail = format!("must not have more than {MAX_NAMESERVERS} nameservers");
+        errors.invalid(&at, &config["nameservers"], &detail);
+    }
+    for (k, server) in servers.iter().enumerate() {
+        if !server.as_str().is_some_and(is_ip) {
+            errors.invalid(&at.index(k), server, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+        }
+    }
+    let (searches, at) = (list(config, "searches"), path.child("searches"));
+    if searches.len() > MAX_SEARCH_PATHS {
+        let detail = format!("must not have more than {MAX_SEARCH_PATHS} search paths");
+        errors.invalid(&at, &config["searches"], &detail);
+    }
+    let characters: usize = searches.iter().filter_map(Value::as_str).map(|search| search.len() + 1).sum();
+    if characters > MAX_SEARCH_CHARACTERS + 1 {
+        let detail =
+            format!("must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list");
+        errors.invalid(&at, &config["searches"], &detail);
+    }
+    for (k, option) in list(config, "options").iter().enumerate() {
+        if text(option, "name").is_empty() {
+            errors.required(&path.child("options").index(k), "must not be empty");
+        }
     }
 }
 
-fn dns_config(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    if text(pod, "dnsPolicy") != "None" {
-        return;
-    }
-    if !has_value(pod, "dnsConfig") {
-        errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
-    } else if list(&pod["dnsConfig"], "nameservers").is_empty() {
-        let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-        errors.required(&path.child("nameservers"), detail);
-    }
+/// Whether a text is an address; leading zeros of IPv4 are accepted (`ParseIPSloppy`).
+fn is_ip(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_byte = |part: &&str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && part.parse::<u64>().is_ok_and(|n| n <= 255)
+    };
+    text.parse::<IpAddr>().is_ok() || parts.len() == 4 && parts.iter().all(is_byte)
 }
 
 fn gates(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {

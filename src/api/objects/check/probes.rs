@@ -1,8 +1,8 @@
-//! The API server's validation of a container's probes, lifecycle handlers and security context.
+//! The API server's validation of a container's probes and lifecycle handlers.
 //!
 //! This module must not execute probes.
 
-use super::values::{not_negative, port_number, user_id};
+use super::values::{not_negative, port_number};
 use crate::objects::value_access::{has_value, int, list, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::port_name};
 use serde_json::Value;
@@ -94,26 +94,5 @@ fn sleep(seconds: &Value, grace: Option<i64>, path: &FieldPath, errors: &mut Err
     if !seconds.as_i64().is_some_and(|s| (0..=grace).contains(&s)) {
         let detail = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
         errors.invalid(path, seconds, &detail);
-    }
-}
-
-/// Checks a security context. Whether privileged containers are allowed is a setting of the API server.
-pub fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    if errors.refuse_privileged && context["privileged"].as_bool() == Some(true) {
-        errors.forbidden(&path.child("privileged"), "disallowed by cluster policy");
-    }
-    for name in ["runAsUser", "runAsGroup"] {
-        user_id(&context[name], &path.child(name), errors);
-    }
-    if context["allowPrivilegeEscalation"].as_bool() == Some(false) {
-        let (at, value) = (path.child("allowPrivilegeEscalation"), &context["allowPrivilegeEscalation"]);
-        if context["privileged"].as_bool() == Some(true) {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-            errors.invalid(&at, value, detail);
-        }
-        if list(&context["capabilities"], "add").contains(&"CAP_SYS_ADMIN".into()) {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-            errors.invalid(&at, value, detail);
-        }
     }
 }

@@ -149,3 +149,82 @@ fn resources_of_a_pod_default_to_those_of_its_containers_and_to_its_limits() {
         assert_eq!(stored(spec.clone()).map(|spec| spec["resources"].clone()), Ok(expected), "{spec}");
     }
 }
+
+#[test]
+fn security_resolvers_and_mounts_are_checked_with_the_words_of_the_server() {
+    let main = |more: Value| {
+        let mut container = json!({"name": "main", "image": "a:v1"});
+        sim_api::admission::merge_patch(&mut container, &more);
+        json!({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [container]})
+    };
+    let mounts = |more: Value| {
+        let mut mount = json!({"name": "v", "mountPath": "/v"});
+        sim_api::admission::merge_patch(&mut mount, &more);
+        main(json!({"volumeMounts": [mount]}))
+    };
+    let context = |more: Value| json!({"securityContext": more});
+    for (change, expected) in [
+        (
+            json!({"dnsConfig": {"nameservers": ["foo"]}}),
+            "spec.dnsConfig.nameservers[0]: Invalid value: \"foo\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+        ),
+        (
+            json!({"dnsConfig": {"nameservers": ["010.0.0.1", "::1"], "options": [{"value": "x"}]}}),
+            "spec.dnsConfig.options[0]: Required value: must not be empty",
+        ),
+        (
+            json!({"dnsConfig": {"nameservers": ["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"]}}),
+            "spec.dnsConfig.nameservers: Invalid value: [\"1.1.1.1\",\"1.1.1.2\",\"1.1.1.3\",\"1.1.1.4\"]: must not have more than 3 nameservers",
+        ),
+        (json!({"hostUsers": false, "hostPID": true}), "spec.HostPID: Forbidden: when `hostUsers` is false"),
+        (
+            json!({"shareProcessNamespace": true, "hostPID": true}),
+            "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled",
+        ),
+        (
+            context(json!({"fsGroupChangePolicy": "Foo"})),
+            "spec.securityContext.fsGroupChangePolicy: Unsupported value: \"Foo\": supported values: \"Always\", \"OnRootMismatch\"",
+        ),
+        (
+            context(json!({"seccompProfile": {"type": "Localhost"}})),
+            "spec.securityContext.seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost",
+        ),
+        (
+            context(json!({"appArmorProfile": {"type": "Localhost"}})),
+            "spec.securityContext.appArmorProfile.localhostProfile: Required value: must be set when AppArmor type is Localhost",
+        ),
+        (
+            main(context(json!({"seccompProfile": {"type": "Foo"}}))),
+            "spec.containers[0].securityContext.seccompProfile.type: Unsupported value: \"Foo\": supported values: \"Localhost\", \"RuntimeDefault\", \"Unconfined\"",
+        ),
+        (
+            main(context(json!({"procMount": "Unmasked"}))),
+            "spec.containers[0].securityContext.procMount: Invalid value: \"Unmasked\": `hostUsers` must be false to use `Unmasked`",
+        ),
+        (
+            main(json!({"resizePolicy": [{"resourceName": "gpu", "restartPolicy": "NotRequired"}]})),
+            "spec.containers[0].resizePolicy: Unsupported value: \"gpu\": supported values: \"cpu\", \"memory\"",
+        ),
+        (
+            mounts(json!({"mountPropagation": "Bidirectional"})),
+            "spec.containers[0].volumeMounts.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers",
+        ),
+        (
+            mounts(json!({"recursiveReadOnly": "Enabled"})),
+            "spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true",
+        ),
+    ] {
+        assert_eq!(stored(change.clone()), Err(expected.to_owned()), "{change}");
+    }
+    for change in [
+        json!({"dnsConfig": {"nameservers": ["fd00::1"], "searches": ["a.b"], "options": [{"name": "ndots"}]}}),
+        json!({"hostUsers": false, "securityContext": {"seccompProfile": {"type": "Localhost", "localhostProfile": "p"}}}),
+        mounts(json!({"mountPropagation": "HostToContainer"})),
+        mounts(json!({"recursiveReadOnly": "Enabled", "readOnly": true})),
+        main(
+            json!({"securityContext": {"privileged": true}, "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}]}),
+        ),
+    ] {
+        assert!(stored(change.clone()).is_ok(), "{change}: {:?}", stored(change.clone()));
+    }
+}
