@@ -226,7 +226,7 @@ fn elastic_training_has_factors_below_one_and_no_false_contradiction() {
 }
 
 #[test]
-fn checkpoints_that_are_lost_after_the_interruption_are_told_at_the_next_start() {
+fn checkpoints_that_are_lost_after_the_interruption_are_reported_at_the_next_start() {
     let case = Case {
         training: "{work: 5h, step: 6s, checkpoint: {every: 1h, restore: 1m, tiers: [{every: 5m, survives: Process, restore: \
                    10s}]}}",
@@ -240,9 +240,9 @@ fn checkpoints_that_are_lost_after_the_interruption_are_told_at_the_next_start()
     };
     let text = case.run(&["run", "b.yaml", "--verbose", "--quiet"], 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "training resumed from step 600; another 2100 s of work until step 950 lost, whose checkpoints did not \
+    let line = "training resumed from step 600; another 2100 s of work until step 950 lost, whose checkpoints did not \
                 survive";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]

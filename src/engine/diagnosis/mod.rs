@@ -50,7 +50,7 @@ enum TrainingStop {
     Misses(PodId),
 }
 
-/// Why the training of a JobSet stands still, if no pending event can end that: no detection, exit, time limit or other
+/// Why a training makes no progress, if no pending event can change that: no detection, exit, time limit or other
 /// change of its objects is pending, and no action of the script.
 fn permanent_stop(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId) -> Option<TrainingStop> {
     let hang = parts.training.hang_start(jobset).map(TrainingStop::Hangs);
@@ -65,7 +65,7 @@ fn permanent_stop(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobse
     (pending.is_none() && parts.script.is_finished()).then_some(stop)
 }
 
-/// Returns true if the training of a JobSet stands still, and no pending event can end that.
+/// Returns true if a training makes no progress and no pending event can change that.
 pub fn hangs(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> bool {
     let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
     jobsets.any(|jobset| !is_finished(&ctx.store.jobsets[jobset.ix()]) && permanent_stop(ctx, parts, jobset).is_some())

@@ -141,7 +141,7 @@ pub fn event_lines(run: &RunView<'_>) -> Vec<(SimTime, String)> {
     lines
 }
 
-/// Tells that checkpoints of an interruption were lost afterwards, so that a training starts from earlier progress.
+/// Reports that checkpoints of an interruption were lost afterwards, so that a training starts from earlier progress.
 fn lost_checkpoints(run: &RunView<'_>, record: &SimulationRecord, kept: Duration) -> String {
     let Body::TrainingStarted { jobset, from } = record.body else { return String::new() };
     let place = training::work_position(run.scenario.training_for(jobset), kept);
