@@ -15,7 +15,8 @@ struct Played {
 }
 
 const POOL: &str = "- {name: \"n{pool}-{node}\", count: 3, nodesPerIsland: 4, allocatable: {cpu: 8, pods: 20}, \
-                    labels: {rack: \"r{pool}\"}}";
+                    labels: {rack: \"r{pool}\"}, \
+                    features: [RestartAllContainersOnContainerExits]}";
 
 fn manifest(replicas: u32, job: &str, meta: &str, pod: &str) -> String {
     format!(
@@ -163,6 +164,63 @@ fn a_sidecar_that_exits_is_restarted_and_does_not_end_the_pod() {
     assert!(again > down && again < down + 5.0, "{down} {again}");
     assert_eq!(run.outcome.jobsets[0].restarts, 0);
     assert!(run.says("AllJobsCompleted"), "{:?}", run.texts);
+}
+
+/// `doBackOff` of the kubelet keeps one back-off per container; `restartCount` belongs to a container too.
+#[test]
+fn each_container_has_its_own_back_off_and_its_own_runs() {
+    let init = |policy: &str, init: &str| {
+        format!("{{restartPolicy: {policy}, initContainers: [{init}], containers: [{{name: c, image: \"x:1\"}}]}}")
+    };
+    let sidecar = "image: \"x:1\", restartPolicy: Always";
+    let restart_all = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]";
+    let plain = "image: \"x:1\"";
+    let sidecars = init("Never", &format!("{{name: s1, {sidecar}}}, {{name: s2, {sidecar}}}"));
+    let with_rule = init("Never", &format!("{{name: s1, {sidecar}}}, {{name: s2, {sidecar}, {restart_all}}}"));
+    let two = init("OnFailure", &format!("{{name: i1, {plain}}}, {{name: i2, {plain}}}"));
+    let fails = |name: &str, run: u32, after: &str, code: u32| {
+        format!("{{container: {name}, containerRun: {run}, runFor: {after}, exitCode: {code}}}")
+    };
+    let first = fails("i1", 0, "1s", 1);
+    let cases: [(&str, &String, String, usize, f64); 4] = [
+        (
+            "the second sidecar's first restart has no back-off",
+            &sidecars,
+            format!("{}, {}", fails("s1", 0, "60s", 1), fails("s2", 0, "70s", 1)),
+            2,
+            5.0,
+        ),
+        (
+            "the rule for the first run of s2 holds after s1 has restarted: all containers restart",
+            &with_rule,
+            format!("{}, {}", fails("s1", 0, "60s", 1), fails("s2", 0, "90s", 42)),
+            2,
+            5.0,
+        ),
+        (
+            "the first restart of the main container has no back-off after two of an init container",
+            &two,
+            format!("{first}, {}, {}", fails("i1", 1, "1s", 1), fails("c", 0, "30s", 1)),
+            1,
+            5.0,
+        ),
+        (
+            "the second init container has its own back-off: 10 s of the first alone before the pod is ready",
+            &two,
+            format!("{first}, {}, {}", fails("i1", 1, "1s", 1), fails("i2", 0, "1s", 1)),
+            0,
+            30.0,
+        ),
+    ];
+    for (name, pod, rules, nth, most) in cases {
+        let manifest = manifest(1, "", "", pod).replace("backoffLimit: 3", "backoffLimit: 9");
+        let run = play(&format!("containers: [{rules}, {{runFor: 5m}}]"), &manifest);
+        let ready = run.ready("js-w-0", 0);
+        let down = run.times("js-w-0", 0, |b| matches!(b, Body::PodNotReady { .. }));
+        let begin = if nth == 0 { 0.0 } else { down[nth - 1] };
+        assert!(ready[nth] - begin < most, "{name}: {down:?} {ready:?}");
+        assert!(run.says("AllJobsCompleted"), "{name}: {:?}", run.texts);
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ spec:
     spec:
       replicatedJobs:
         - name: node
-          replicas: 3
+          replicas: 1
           template:
             metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
             spec:
@@ -269,8 +269,33 @@ fn what_trainer_would_refuse_and_what_is_not_rendered_is_rejected_by_name() {
             "mlPolicy: {torch: {envInjection: {targets: [{jobName: node, containerNames: [x]}]}}}",
             "not found in runtime template",
         ),
+        (
+            "runtimePatches: [{manager: foo, trainingRuntimeSpec: {}}]",
+            torch,
+            "spec.runtimePatches[0].manager: Invalid value: \"foo\": must be a domain-prefixed path (such as \"acme.io/foo\")",
+        ),
+        ("runtimePatches: [{trainingRuntimeSpec: {}}]", torch, "spec.runtimePatches[0].manager: Required value"),
+        (
+            "runtimePatches: [{manager: a.io/b, trainingRuntimeSpec: {}}, {manager: a.io/b, trainingRuntimeSpec: {}}]",
+            torch,
+            "spec.runtimePatches[1]: Duplicate value: {\"manager\":\"a.io/b\"}",
+        ),
     ] {
         let text = rejection_of(&pair(spec, policy));
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // The webhook of the runtime.
+    let runtime = pair("suspend: false", torch);
+    let containers = "must contain the required container for the ancestor: trainer";
+    for (good, wrong, words) in [
+        (
+            "replicas: 1",
+            "replicas: 2",
+            "spec.template.spec.replicatedJobs[0].replicas: Invalid value: 2: always must be 1",
+        ),
+        ("containers: [{name: node,", "containers: [{name: main,", containers),
+    ] {
+        let text = rejection_of(&runtime.replace(good, wrong));
         assert!(text.contains(words), "{words}: {text}");
     }
     let (code, _, err) = run_program(&["run", "-f", TRAINJOB]);
@@ -368,8 +393,17 @@ fn a_pathways_job_is_rendered_like_its_controller_does() {
     let headless = effective(&pathways("default", "")).remove(0);
     let head = &headless["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
     assert_eq!(head["containers"][0]["name"], "pathways-rm");
-    let wrong = pathways("default", "").replace("2x2x4", "2xbig");
-    assert!(rejection_of(&wrong).contains("invalid TPU topology for worker type"));
+    // Its pods have the node's network: the ports are also those of the node.
+    let ports = json!([{"containerPort": 29001, "protocol": "TCP"},
+        {"containerPort": 29002, "protocol": "TCP"}]);
+    assert_eq!(head["containers"][0]["ports"], ports);
+    for (topology, wrong) in [("2x2x4", "2xbig"), ("2x2x4", "4x4")] {
+        let wrong = pathways("default", "").replace(topology, wrong);
+        assert!(rejection_of(&wrong).contains("invalid TPU topology for worker type"), "{wrong}");
+    }
+    let two = pathways("default", "")
+        .replace("workers: [", "workers: [{type: ct6e-standard-4t, topology: 4x4, numSlices: 1}, ");
+    assert!(rejection_of(&two).contains("spec.workers: Too many: 2: must have at most 1 items"));
 }
 
 #[test]

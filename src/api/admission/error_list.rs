@@ -74,6 +74,11 @@ impl ErrorList {
         self.add(path, FieldErrorKind::Duplicate, Some(format_value(value)), "");
     }
 
+    /// Adds an error with a value that is already formatted like the server's output.
+    pub fn duplicate_raw(&mut self, path: &FieldPath, value: &str, detail: &str) {
+        self.add(path, FieldErrorKind::Duplicate, Some(value.to_owned()), detail);
+    }
+
     pub fn not_found(&mut self, path: &FieldPath, value: &str) {
         self.not_found_with(path, value, "");
     }

@@ -7,6 +7,8 @@ const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower ca
 const DNS1123: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_KEY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const HTTP_PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+const HTTP_HEADER: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+const DNS1123_UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const ENV_NAME: &str =
     "a valid environment variable name must consist only of printable ASCII characters other than '='";
@@ -65,6 +67,22 @@ pub fn dns1123_label(text: &str) -> Vec<String> {
 
 pub fn dns1123_subdomain(text: &str) -> Vec<String> {
     subdomain(text, "characters")
+}
+
+/// Checks a subdomain whose labels may contain underscores, as a resolver searches it.
+pub fn dns1123_subdomain_with_underscore(text: &str) -> Vec<String> {
+    let is_label = |label: &str| {
+        let rest = label.strip_prefix('_').unwrap_or(label);
+        let inner = |c: char| is_lower(c) || c == '-' || c == '_';
+        rest.starts_with(is_lower) && rest.ends_with(is_lower) && rest.chars().all(inner)
+    };
+    naming_errors(length_error(text, 253), text.split('.').all(is_label), DNS1123_UNDERSCORE)
+}
+
+/// Checks the name of an HTTP header.
+pub fn http_header(text: &str) -> Vec<String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    naming_errors(None, !text.is_empty() && text.chars().all(legal), HTTP_HEADER)
 }
 
 fn subdomain(text: &str, unit: &str) -> Vec<String> {

@@ -3,7 +3,7 @@
 //! This module must not check whether an object of the same name exists and must not create a UID. The component
 //! that stores the object does both.
 
-use super::check::label_selector;
+use super::check::{cluster, label_selector};
 use super::context::ObjectContext;
 use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
@@ -203,7 +203,14 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
         "PodGroup" => pod_group(&stored["spec"], &mut errors),
         _ => {}
     }
-    object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
+    let name_rule = if kind == "Namespace" { dns1123_label } else { dns1123_subdomain };
+    object_meta(&stored["metadata"], name_rule, &mut errors);
+    let spec = FieldPath::new("spec");
+    match kind {
+        "Node" => cluster::node_taints(list(&stored["spec"], "taints"), &spec.child("taints"), &mut errors),
+        "PersistentVolume" => cluster::persistent_volume(&stored["spec"], &spec, &mut errors),
+        _ => {}
+    }
     errors.into_rejection(kind, &name)?;
     Ok(stored)
 }

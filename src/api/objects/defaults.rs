@@ -184,7 +184,7 @@ fn volume_source(volume: &mut Value) {
     if has_value(volume, "hostPath") {
         set_default(&mut volume["hostPath"], "type", "");
     }
-    if has_value(volume, "ephemeral") {
+    if has_value(&volume["ephemeral"], "volumeClaimTemplate") {
         let template = &mut volume["ephemeral"]["volumeClaimTemplate"];
         set_default(&mut template["spec"], "volumeMode", "Filesystem");
     }

@@ -118,7 +118,8 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     merge_match_label_keys(&mut stored);
     let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
-    let path = FieldPath::new("spec");
+    let (path, annotations) = (FieldPath::new("spec"), FieldPath::new("metadata.annotations"));
+    pod::specific_annotations(&stored["metadata"]["annotations"], &annotations, &mut errors);
     pod::spec(&stored["spec"], &path, &mut errors);
     for kind in ["containers", "initContainers"] {
         images(list(&stored["spec"], kind), &path.child(kind), &mut errors);

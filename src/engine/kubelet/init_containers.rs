@@ -4,48 +4,94 @@
 //! or the init container restarts with a back-off. A sidecar that exits is restarted and does not end the pod. An
 //! init container without a rule succeeds at once.
 
-use super::{ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, STOPPING, UP, agents, real_kubelet};
+use super::{
+    ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, STOPPING, UP, agents, name_of_draw, real_kubelet,
+};
 use crate::ctx::EngineContext;
 use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ExitedContainers, ObjectStore, flag};
 use sim_api::spec::{ContainerRestartAction, ContainerRule};
 use sim_base::random::StreamPurpose;
-use sim_base::{Duration, PodId};
+use sim_base::{Duration, PodId, SimTime};
 use sim_policy::CrashBackOff;
 
-/// The sidecars of a pod.
-#[derive(Copy, Clone)]
-pub(super) struct SidecarState {
-    /// Epoch of the container lifetime in which they started; `None` if they do not run.
+/// The init containers of a pod whose exits rules decide, sidecars among them.
+#[derive(Clone, Default)]
+pub(super) struct InitContainers {
+    /// Epoch of the container lifetime in which the sidecars started; `None` if they do not run.
     epoch: Option<u32>,
     /// Number of sidecars that have exited and do not run again yet.
-    pub down: u8,
-    /// restartCount of the sidecars.
-    pub restarts: u32,
+    down: u8,
+    /// One entry per init container, up to the last one that has ended alone.
+    each: Vec<InitContainer>,
+}
+
+/// What the kubelet knows about one init container; the back-off is that of a container (`doBackOff`).
+#[derive(Copy, Clone)]
+struct InitContainer {
+    /// Restarts of this container alone, without those of RestartAllContainers.
+    restarts: u32,
     crash: CrashBackOff,
     /// Number of failed image pulls since the latest start.
     pull_level: u8,
 }
 
-impl SidecarState {
-    const NONE: SidecarState =
-        SidecarState { epoch: None, down: 0, restarts: 0, crash: CrashBackOff::NONE, pull_level: 0 };
+impl InitContainer {
+    const NEW: InitContainer = InitContainer { restarts: 0, crash: CrashBackOff::NONE, pull_level: 0 };
 }
 
 impl KubeletState {
-    pub(super) fn sidecars(&self, pod: PodId) -> SidecarState {
-        self.sidecars.get(&pod).copied().unwrap_or(SidecarState::NONE)
+    fn init_container(&self, pod: PodId, position: usize) -> InitContainer {
+        let each = self.init_containers.get(&pod).map(|all| all.each.as_slice());
+        each.and_then(|each| each.get(position)).copied().unwrap_or(InitContainer::NEW)
     }
 
-    fn sidecars_mut(&mut self, pod: PodId) -> &mut SidecarState {
-        self.sidecars.entry(pod).or_insert(SidecarState::NONE)
+    fn init_container_mut(&mut self, pod: PodId, position: usize) -> &mut InitContainer {
+        let each = &mut self.init_containers.entry(pod).or_default().each;
+        if each.len() <= position {
+            each.resize(position + 1, InitContainer::NEW);
+        }
+        &mut each[position]
+    }
+
+    /// Returns true if a sidecar has exited and does not run again yet.
+    pub(super) fn is_sidecar_down(&self, pod: PodId) -> bool {
+        self.init_containers.get(&pod).is_some_and(|all| all.down > 0)
+    }
+
+    /// restartCount of this init container.
+    pub(super) fn init_restarts(&self, pod: PodId, position: usize) -> u32 {
+        self.pods[pod.ix()].all_restarts + self.init_container(pod, position).restarts
+    }
+
+    /// The largest restartCount of an init container of this pod.
+    pub(super) fn most_init_restarts(&self, pod: PodId) -> u32 {
+        let alone = self.init_containers.get(&pod).and_then(|all| all.each.iter().map(|c| c.restarts).max());
+        self.pods[pod.ix()].all_restarts + alone.unwrap_or(0)
+    }
+
+    /// Increases restartCount of an init container that runs again.
+    pub(super) fn count_init_restart(&mut self, pod: PodId, position: usize) {
+        self.init_container_mut(pod, position).restarts += 1;
+        self.pods[pod.ix()].restart_sum += 1;
+    }
+
+    /// Remaining back-off of an init container that ended at this time and restarts.
+    pub(super) fn init_back_off(
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize, ended_at: SimTime,
+    ) -> Duration {
+        let mut crash = self.init_container(pod, position).crash;
+        crash.ended_at = ended_at;
+        let back_off = self.remaining_back_off(ctx, pod, &mut crash);
+        self.init_container_mut(pod, position).crash = crash;
+        back_off
     }
 
     /// The sidecars do not run, and pending events about them are stale.
     pub(super) fn forget_sidecars(&mut self, pod: PodId) {
-        if let Some(sidecars) = self.sidecars.get_mut(&pod) {
-            sidecars.epoch = None;
+        if let Some(all) = self.init_containers.get_mut(&pod) {
+            all.epoch = None;
         }
     }
 
@@ -54,9 +100,8 @@ impl KubeletState {
         if ctx.scenario.containers.is_empty() {
             return None;
         }
-        let (container, row) = (&ctx.store.pod_spec(pod).init_containers[position], &self.pods[pod.ix()]);
-        let run = if container.is_sidecar() { self.sidecars(pod).restarts } else { row.restarts };
-        self.find_rule(ctx, pod, run, |named| named == Some(&container.name))
+        let container = &ctx.store.pod_spec(pod).init_containers[position];
+        self.find_rule(ctx, pod, self.init_restarts(pod, position), |named| named == Some(&container.name))
     }
 
     /// Time from the start of an init container until the next container may start, and whether it fails. For a
@@ -108,14 +153,15 @@ impl KubeletState {
     /// The sidecars run: schedules the exits that rules give them. The time counts from the start of the main
     /// containers.
     pub(super) fn arm_sidecars(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        if ctx.scenario.containers.is_empty() || self.sidecars(pod).epoch.is_some() {
+        let armed = self.init_containers.get(&pod).is_some_and(|all| all.epoch.is_some());
+        if ctx.scenario.containers.is_empty() || armed {
             return;
         }
         let epoch = self.pods[pod.ix()].epoch;
         for position in 0..ctx.store.pod_spec(pod).init_containers.len() {
             if ctx.store.pod_spec(pod).init_containers[position].is_sidecar() {
-                let sidecars = self.sidecars_mut(pod);
-                (sidecars.epoch, sidecars.down) = (Some(epoch), 0);
+                let all = self.init_containers.entry(pod).or_default();
+                (all.epoch, all.down) = (Some(epoch), 0);
                 self.arm_sidecar(ctx, pod, position);
             }
         }
@@ -131,7 +177,7 @@ impl KubeletState {
     fn sidecar_timer(
         &self, ctx: &mut EngineContext<'_>, pod: PodId, after: Duration, wait: TicketWait, timer: ContainerTimer,
     ) {
-        let Some(epoch) = self.sidecars(pod).epoch else {
+        let Some(epoch) = self.init_containers.get(&pod).and_then(|all| all.epoch) else {
             return;
         };
         let due = SimulationEvent::ContainerTimerDue { pod, epoch, timer };
@@ -142,7 +188,8 @@ impl KubeletState {
     fn sidecars_live(&self, store: &ObjectStore, pod: PodId, epoch: u32) -> bool {
         let row = &self.pods[pod.ix()];
         let ends = row.has(STOPPING | SIDECARS | ALL_ENDED | ENDING) || store.pods.has(pod, flag::DELETING);
-        self.sidecars(pod).epoch == Some(epoch) && store.pods.exists(pod) && !ends
+        let current = self.init_containers.get(&pod).and_then(|all| all.epoch) == Some(epoch);
+        current && store.pods.exists(pod) && !ends
     }
 
     pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, timer: ContainerTimer) {
@@ -175,9 +222,8 @@ impl KubeletState {
             self.end_process(ctx, pod, code);
             return;
         }
-        let sidecars = self.sidecars_mut(pod);
-        sidecars.down += 1;
-        sidecars.crash.ended_at = ctx.now;
+        self.init_containers.entry(pod).or_default().down += 1;
+        self.init_container_mut(pod, position).crash.ended_at = ctx.now;
         let wait = self.time_to_relist(ctx, pod, position + 2);
         let noticed = ContainerTimer::SidecarNoticed(position as u8);
         self.sidecar_timer(ctx, pod, wait, TicketWait::Pleg, noticed);
@@ -191,13 +237,12 @@ impl KubeletState {
             return self.restart_containers(ctx, pod, None);
         }
         self.write_sidecar_status(ctx, pod);
-        let mut crash = self.sidecars(pod).crash;
-        let back_off = self.remaining_back_off(ctx, pod, &mut crash);
-        self.sidecars_mut(pod).crash = crash;
+        let ended_at = self.init_container(pod, position).crash.ended_at;
+        let back_off = self.init_back_off(ctx, pod, position, ended_at);
         let start = match real_kubelet(ctx) {
             None => Duration::ZERO,
             Some(k) => {
-                let nth = self.sidecars(pod).restarts;
+                let nth = name_of_draw(self.init_restarts(pod, position), position);
                 ctx.draw(StreamPurpose::SidecarStart, TicketSubject::Pod(pod), nth, &k.container_start)
             }
         };
@@ -207,18 +252,18 @@ impl KubeletState {
 
     fn sidecar_started(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
         if self.fails_to_pull(ctx, pod, position, ctx.now) {
-            let sidecars = self.sidecars_mut(pod);
-            sidecars.pull_level = sidecars.pull_level.saturating_add(1);
-            let back_off = self.next_pull(ctx, pod, self.sidecars(pod).pull_level);
+            let sidecar = self.init_container_mut(pod, position);
+            sidecar.pull_level = sidecar.pull_level.saturating_add(1);
+            let level = sidecar.pull_level;
+            let back_off = self.next_pull(ctx, pod, level);
             self.pods[pod.ix()].unpulled = (position + 1).min(u8::MAX.into()) as u8;
             let started = ContainerTimer::SidecarStarted(position as u8);
             return self.sidecar_timer(ctx, pod, back_off, TicketWait::ImagePull, started);
         }
         self.pods[pod.ix()].unpulled = 0;
-        let sidecars = self.sidecars_mut(pod);
-        sidecars.pull_level = 0;
-        sidecars.down -= 1;
-        sidecars.restarts += 1;
+        self.init_container_mut(pod, position).pull_level = 0;
+        self.init_containers.entry(pod).or_default().down -= 1;
+        self.count_init_restart(pod, position);
         self.write_sidecar_status(ctx, pod);
         self.arm_sidecar(ctx, pod, position);
     }

@@ -42,8 +42,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct KubeletState {
     pods: Vec<ContainerLifetime>,
     nodes: Vec<NodeMachine>,
-    /// Pods whose sidecars have rules and have run.
-    sidecars: BTreeMap<PodId, SidecarState>,
+    /// Pods with init containers that rules have ended or may end.
+    init_containers: BTreeMap<PodId, InitContainers>,
     /// Start of the wait of each pod that waits for an unresponsive node.
     waiting_since: BTreeMap<PodId, ContextMark>,
     /// Failures of image pulls so far, each with its end.
@@ -79,7 +79,7 @@ mod up {
     /// The kubelet has admitted the pod.
     pub const ADMITTED: u16 = 1 << 9;
 }
-use init_containers::SidecarState;
+use init_containers::InitContainers;
 use up::{ADMITTED, AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
@@ -103,9 +103,11 @@ struct ContainerLifetime {
     epoch: u32,
     /// Number of the container lifetime of this object, from 0, part of the names of random numbers.
     lifetime: u32,
-    /// Largest restartCount of a container and the total over containers, as the kubelet counts them.
+    /// restartCount of the main containers, and the total over all containers, as the kubelet counts them.
     restarts: u32,
     restart_sum: u32,
+    /// Restarts by RestartAllContainers.
+    all_restarts: u32,
     /// Containers that have ended and are counted as restarted when the pod runs again.
     to_restart: u32,
     /// Attempt of the agent's current process; `NO_ATTEMPT` before its first write.
@@ -137,6 +139,7 @@ impl ContainerLifetime {
             lifetime: 0,
             restarts: 0,
             restart_sum: 0,
+            all_restarts: 0,
             to_restart: 0,
             agent_attempt: NO_ATTEMPT,
             status_writes: 0,
@@ -180,7 +183,7 @@ impl KubeletState {
         self.lenient_profiles = admission::lenient_profiles(ctx);
         self.pods.clear();
         self.nodes.clear();
-        self.sidecars.clear();
+        self.init_containers.clear();
         self.waiting_since.clear();
         self.pull_failures.clear();
         self.restarted = false;
@@ -226,7 +229,7 @@ impl KubeletState {
         }
         let row = &mut self.pods[pod.ix()];
         *row = ContainerLifetime::new(row.epoch + 1);
-        self.sidecars.remove(&pod);
+        self.init_containers.remove(&pod);
         self.waiting_since.remove(&pod);
         self.refusals.remove(&pod);
     }
@@ -313,8 +316,13 @@ impl KubeletState {
 
     /// Names the random numbers of the current container lifetime; `position` distinguishes several of a kind.
     fn occurrence(&self, pod: PodId, position: usize) -> u32 {
-        self.pods[pod.ix()].lifetime << POSITION_BITS | position.min(MAX_POSITION) as u32
+        name_of_draw(self.pods[pod.ix()].lifetime, position)
     }
+}
+
+/// The occurrence of a random number that belongs to the container at this position.
+fn name_of_draw(number: u32, position: usize) -> u32 {
+    number << POSITION_BITS | position.min(MAX_POSITION) as u32
 }
 
 const POSITION_BITS: u32 = 6;

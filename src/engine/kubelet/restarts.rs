@@ -4,7 +4,8 @@ use super::exits::AfterExit;
 use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::{apiserver, ctx::EngineContext, store::flag};
+use crate::store::{ObjectStore, flag};
+use crate::{apiserver, ctx::EngineContext};
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
@@ -42,19 +43,31 @@ impl KubeletState {
             row.init_done = 0;
         }
         row.begin_lifetime();
-        let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
+        let so_far = row.restarts;
+        let alone = containers.and_then(|_| self.exited_init(ctx.store, pod));
+        let restarts = alone.map_or(so_far, |init| self.init_restarts(pod, init)) + 1;
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
         if ran {
             apiserver::note_process_change(ctx, pod, false);
         }
         ctx.emit(Body::ContainersRestarting { pod, incarnation, restarts });
         if containers.is_none() {
             self.forget_sidecars(pod);
-            self.count_restart(pod);
+            let row = &mut self.pods[pod.ix()];
+            row.all_restarts += 1;
+            row.restarts += 1;
+            row.restart_sum += std::mem::take(&mut row.to_restart);
         }
     }
 
     /// Increases restartCount of the containers that were to be restarted.
-    pub(super) fn count_restart(&mut self, pod: PodId) {
+    pub(super) fn count_restart(&mut self, store: &ObjectStore, pod: PodId) {
+        if self.pods[pod.ix()].to_restart > 0
+            && let Some(init) = self.exited_init(store, pod)
+        {
+            self.pods[pod.ix()].to_restart = 0;
+            return self.count_init_restart(pod, init);
+        }
         let row = &mut self.pods[pod.ix()];
         let more = std::mem::take(&mut row.to_restart);
         row.restarts += u32::from(more > 0);
@@ -85,13 +98,21 @@ impl KubeletState {
             KubeletTiming::Scripted { restart, .. } => return *restart,
             KubeletTiming::Real(k) => k,
         };
-        let mut crash = self.pods[pod.ix()].crash;
-        crash.ended_at = self.pods[pod.ix()].ended_at;
-        let back_off = self.remaining_back_off(ctx, pod, &mut crash);
-        self.pods[pod.ix()].crash = crash;
+        let ended_at = self.pods[pod.ix()].ended_at;
+        let init = self.exited_init(ctx.store, pod);
+        let back_off = match init {
+            Some(init) => self.init_back_off(ctx, pod, init, ended_at),
+            None => {
+                let mut crash = self.pods[pod.ix()].crash;
+                crash.ended_at = ended_at;
+                let back_off = self.remaining_back_off(ctx, pod, &mut crash);
+                self.pods[pod.ix()].crash = crash;
+                back_off
+            }
+        };
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let status = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
-        if let Some(init) = self.exited_init(ctx.store, pod) {
+        if let Some(init) = init {
             return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
         }
         if self.begins_with_failed_pull(ctx, pod, ctx.now + status + back_off) {
@@ -143,7 +164,7 @@ impl KubeletState {
     fn scripted_restart(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if let AfterExit::Restart(containers) = self.action_after_exit(ctx.store, pod) {
             self.start_new_lifetime(ctx, pod, Some(containers));
-            self.count_restart(pod);
+            self.count_restart(ctx.store, pod);
         }
         self.set(pod, UP);
         apiserver::note_process_change(ctx, pod, true);

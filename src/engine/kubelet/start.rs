@@ -99,7 +99,7 @@ impl KubeletState {
             return self.retry_pull(ctx, pod);
         }
         self.pods[pod.ix()].unpulled = 0;
-        self.count_restart(pod);
+        self.count_restart(ctx.store, pod);
         if let Some(failure) = self.failing_init(ctx, pod) {
             return self.fail_init(ctx, pod, failure);
         }

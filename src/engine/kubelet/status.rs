@@ -72,7 +72,7 @@ impl KubeletState {
     fn report_running(&self, ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
         let starts = ctx.store.pods.phase[pod.ix()] == PodPhase::Pending;
         apiserver::set_running(ctx, pod);
-        let down = self.sidecars(pod).down > 0;
+        let down = self.is_sidecar_down(pod);
         if ready && !down && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
             apiserver::set_ready(ctx, pod, true);
         } else if down && ctx.store.pods.has(pod, flag::READY) {
@@ -85,8 +85,8 @@ impl KubeletState {
     /// Writes the current restartCount.
     pub(super) fn report_restarts(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &self.pods[pod.ix()];
-        let sidecars = self.sidecars(pod).restarts;
-        apiserver::set_restarts(ctx, pod, row.restarts.max(sidecars), row.restart_sum + sidecars);
+        let most = row.restarts.max(self.most_init_restarts(pod));
+        apiserver::set_restarts(ctx, pod, most, row.restart_sum);
     }
 
     /// Writes the terminal phase, with the exit codes of the containers.

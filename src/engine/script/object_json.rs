@@ -5,7 +5,7 @@
 
 use super::lookup::LookupResult;
 use super::pod_status_json;
-use crate::store::{BAD_ATTEMPT, JobCondition, JobEntry, JobSetRow, flag};
+use crate::store::{BAD_ATTEMPT, JobCondition, JobEntry, JobSetRow, flag, remove_owner};
 use crate::{apiserver, apiserver::job_object, ctx::EngineContext, kubelet::KubeletState, record::JobConditionType};
 use serde_json::{Map, Value, json};
 use sim_api::objects;
@@ -186,6 +186,9 @@ fn job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
         object["spec"]["completions"] = json!(completions);
     }
     object["status"] = job_status_json(j);
+    if j.orphaned {
+        remove_owner(&mut object, "JobSet");
+    }
     add_deletion_metadata(&mut object, finalizers_of_job(j), j.deletion, 0);
     object
 }
@@ -245,6 +248,9 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
         if store.pods.has(pod, flag::CONFIRMED) { 0 } else { ctx.store.pod_spec(pod).termination_grace_period_s };
     let since = Duration::from_secs(store.pods.deletion_s[i].into());
     let deletion = deleting.then_some(SimTime::ZERO + since);
+    if store.jobs[job.ix()].pods_orphaned {
+        remove_owner(&mut object, "Job");
+    }
     add_deletion_metadata(&mut object, finalizers_of_pod(ctx, pod), deletion, grace_s.into());
     object
 }

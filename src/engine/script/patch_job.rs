@@ -8,6 +8,7 @@ use super::patch_error::JobPatchError;
 use super::request_error::ScriptRequestError;
 use crate::{apiserver, ctx::EngineContext, record::JobConditionType, store::JobCondition};
 use serde_json::Value;
+use sim_api::admission::{error_list::ErrorList, field::FieldPath};
 use sim_api::spec::{CompletionMode, JobSpec};
 use sim_base::{JobId, SimTime};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub(super) fn patch_job(
         }
     }
     if status {
-        return Ok(patch_job_status(ctx, job, &body["status"])?);
+        return patch_job_status(ctx, job, &body["status"]);
     }
     let name = ctx.store.names.job(job);
     check_name(name, body)?;
@@ -135,16 +136,49 @@ fn read_count(spec: &Value, field: &'static str) -> Result<Option<u32>, JobPatch
     }
 }
 
-/// Conditions written by a client other than the Job controller, as in upstream's tests.
-fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> Result<(), JobPatchError> {
+/// Conditions written by a client other than the Job controller, as in upstream's tests. What the server requires
+/// beside a final condition (times, counters of pods, FailureTarget, SuccessCriteriaMet) counts as written too.
+fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> Result<(), ScriptRequestError> {
     check_known_fields("status", status, &["conditions"])?;
     let listed = status["conditions"].as_array().into_iter().flatten();
     let conditions: Result<Vec<JobCondition>, JobPatchError> = listed.map(|c| read_condition(c, ctx.now)).collect();
-    for condition in conditions? {
+    let conditions = conditions?;
+    let mut errors = ErrorList::default();
+    check_conditions(&ctx.store.jobs[job.ix()].status.conditions, &conditions, &mut errors);
+    errors.into_rejection("Job.batch", ctx.store.names.job(job))?;
+    for condition in conditions {
         apiserver::set_job_condition(ctx, job, condition);
     }
     apiserver::set_job_status(ctx, job, |_| {});
     Ok(())
+}
+
+/// Checks that the conditions do not contradict each other and that a final one stays true (`validateJobStatus`,
+/// `ValidateJobStatusUpdate`).
+fn check_conditions(stored: &[JobCondition], written: &[JobCondition], errors: &mut ErrorList) {
+    use JobConditionType::{Complete, Failed, FailureTarget, SuccessCriteriaMet};
+    let was = |kind| stored.iter().any(|c| c.kind == kind && c.status);
+    let is = |kind| written.iter().rfind(|c| c.kind == kind).map_or(was(kind), |c| c.status);
+    let path = FieldPath::new("status.conditions");
+    for (first, second, words) in [
+        (Complete, Failed, "Complete=True and Failed=true"),
+        (Complete, FailureTarget, "Complete=True and FailureTarget=true"),
+        (SuccessCriteriaMet, Failed, "SuccessCriteriaMet=True and Failed=true"),
+        (SuccessCriteriaMet, FailureTarget, "SuccessCriteriaMet=True and FailureTarget=true"),
+    ] {
+        if is(first) && is(second) {
+            errors.invalid_omitted(&path, &format!("cannot set {words} conditions"));
+        }
+    }
+    for kind in [Failed, Complete, FailureTarget] {
+        if was(kind) && !is(kind) {
+            let kind = kind.as_str();
+            errors.invalid_omitted(&path, &format!("cannot disable the terminal {kind}=True condition"));
+        }
+    }
+    if was(SuccessCriteriaMet) && !is(SuccessCriteriaMet) {
+        errors.invalid_omitted(&path, "cannot disable the SuccessCriteriaMet=True condition");
+    }
 }
 
 fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, JobPatchError> {

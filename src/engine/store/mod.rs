@@ -19,7 +19,7 @@ pub use exit_codes::{ContainersState, ExitedContainers, StoredContainersState, e
 pub use jobs::{JobCondition, JobCounters, JobEntry, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::NodeStore;
-pub use others::{OtherObject, OtherObjects};
+pub use others::{OtherObject, OtherObjects, remove_owner};
 pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, PodPhase, Pods, flag};
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 

@@ -13,6 +13,17 @@ pub struct OtherObject {
     pub jobset: JobSetId,
 }
 
+/// Removes the references to owners of this kind, as the garbage collector does for a deletion with propagation Orphan.
+pub fn remove_owner(object: &mut Value, kind: &str) {
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    if let Some(references) = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut) {
+        references.retain(|reference| reference["kind"] != kind);
+        if references.is_empty() {
+            metadata.remove("ownerReferences");
+        }
+    }
+}
+
 type NamedObject = BTreeMap<String, OtherObject>;
 
 #[derive(Clone, Default)]
@@ -64,6 +75,7 @@ impl OtherObjects {
         for other in named.flat_map(BTreeMap::values_mut) {
             if other.jobset == jobset {
                 other.jobset = JobSetId::NONE;
+                remove_owner(&mut other.object, "JobSet");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! PathwaysJobs: renders the JobSet that the PathwaysJob controller creates.
 //!
 //! Source: google/pathways-job @c0cc759, api/v1/pathwaysjob_types.go and
-//! internal/controller/pathwaysjob_controller.go. The list of topologies that a machine type allows is not checked.
+//! internal/controller/pathwaysjob_controller.go.
 
 use super::{EmbeddedJobSet, EmbeddedObject};
 use crate::schema::check::{UnmodelledFields, check};
@@ -25,6 +25,17 @@ pub const MACHINES: [(&str, &str, &str, u64); 7] = [
     ("ct4p-hightpu-4t", "tpuv4", "tpu-v4-podslice", 4),
 ];
 
+/// Largest number of `workers` and of `customComponents` (the CRD's `maxItems`).
+const MOST: [(&str, usize); 2] = [("workers", 1), ("customComponents", 4)];
+
+/// The topologies that the controller accepts for a machine type.
+fn topologies(machine: &str) -> impl Iterator<Item = &'static str> {
+    let text = include_str!("pathways_topologies.txt");
+    let lines = text.lines().skip_while(move |line| line.split_once(':').is_none_or(|(name, _)| name != machine));
+    let own = lines.enumerate().take_while(|(k, line)| *k == 0 || line.starts_with(' '));
+    own.flat_map(|(_, line)| line.split(':').next_back().unwrap_or("").split_whitespace())
+}
+
 /// Renders the JobSet of a PathwaysJob into `result`, or records the errors.
 pub fn render(object: &EmbeddedObject<'_>, result: &mut EmbeddedJobSet) {
     let none = SourceText::default();
@@ -33,9 +44,19 @@ pub fn render(object: &EmbeddedObject<'_>, result: &mut EmbeddedJobSet) {
     let mut unmodelled = UnmodelledFields::new();
     check(&object.node, &shape, &root, &mut report, &mut unmodelled);
     let job = object.node.to_json();
-    let topology = job["spec"]["workers"][0]["topology"].as_str().unwrap_or("");
+    for (name, most) in MOST {
+        let found = job["spec"][name].as_array().map_or(0, Vec::len);
+        if found > most {
+            let at = object.node.at_path(&["spec", name]).map_or(object.node.at, |list| list.at);
+            report.error(at, format!("spec.{name}: Too many: {found}: must have at most {most} items"));
+        }
+    }
+    let worker = &job["spec"]["workers"][0];
+    let (machine, topology) = (text(&worker["type"]), text(&worker["topology"]));
+    let legal: Vec<&str> = topologies(machine).collect();
     let sizes: Result<Vec<u64>, _> = topology.split('x').map(str::parse).collect();
     let chips = sizes.ok().and_then(|all| all.into_iter().try_fold(1u64, u64::checked_mul));
+    let chips = chips.filter(|_| legal.contains(&topology));
     match chips.filter(|_| report.is_clean()) {
         Some(chips) => {
             let text = print::yaml(&jobset(&job, chips));
@@ -45,7 +66,7 @@ pub fn render(object: &EmbeddedObject<'_>, result: &mut EmbeddedJobSet) {
         None if report.is_clean() => {
             let at = object.node.at_path(&["spec", "workers"]).map_or(object.node.at, |w| w.at);
             let error = report.error(at, format!("invalid TPU topology for worker type: {topology:?}"));
-            error.legal("sizes such as 2x2x4 or 4x8");
+            error.legal(legal.join(", "));
         }
         None => {}
     }
@@ -133,8 +154,8 @@ fn head_pod(spec: &Value, instance: &str) -> Value {
     let elastic = controller["elasticSlices"].as_u64().filter(|n| *n > 0);
     proxy.extend(elastic.map(|n| format!("--num_elastic_slices={n}")));
     let mut services = [
-        component(spec, ("pathways-rm", "pathways_server", "server"), &manager, (8, "32G")),
-        component(spec, ("pathways-proxy", "proxy_server", "proxy_server"), &proxy, (16, "100G")),
+        component(spec, ("pathways-rm", "pathways_server", "server"), &manager, (8, "32G"), &[29001, 29002]),
+        component(spec, ("pathways-proxy", "proxy_server", "proxy_server"), &proxy, (16, "100G"), &[29000]),
     ];
     let mut pod = controller["template"]["spec"].clone();
     if pod.is_object() {
@@ -175,7 +196,9 @@ fn head_variable() -> Value {
 }
 
 /// A container of Pathways with its customizations: its name, the type of the component and the default image.
-fn component(spec: &Value, names: (&str, &str, &str), args: &[String], (cpu, memory): (u32, &str)) -> Value {
+fn component(
+    spec: &Value, names: (&str, &str, &str), args: &[String], (cpu, memory): (u32, &str), ports: &[u16],
+) -> Value {
     let custom = spec["customComponents"].as_array().into_iter().flatten();
     let custom = custom.clone().find(|c| c["componentType"] == names.1).unwrap_or(&Value::Null);
     let tag = spec["pathwaysVersion"].as_str().unwrap_or("latest");
@@ -187,7 +210,8 @@ fn component(spec: &Value, names: (&str, &str, &str), args: &[String], (cpu, mem
     let mut env = vec![head_variable()];
     env.extend(custom["customEnv"].as_array().cloned().unwrap_or_default());
     let image = custom["image"].as_str().map_or(format!("{IMAGES}/{}:{tag}", names.2), str::to_owned);
-    let mut container = json!({"name": names.0, "image": image, "imagePullPolicy": "Always", "args": args, "env": env});
+    let mut container = json!({"name": names.0, "image": image, "imagePullPolicy": "Always", "args": args, "env": env,
+        "ports": ports.iter().map(|port| json!({"containerPort": port})).collect::<Vec<_>>()});
     if cpu > 0 {
         container["resources"] = json!({"limits": {"cpu": cpu, "memory": memory}});
     }
@@ -198,7 +222,8 @@ fn worker_pod(spec: &Value, chips: u64, selector: Value) -> Value {
     let worker = &spec["workers"][0];
     let gcs = format!("--gcs_scratch_location={}", text(&spec["pathwaysDir"]));
     let args = ["--server_port=29005".to_owned(), RM_ADDRESS.to_owned(), gcs];
-    let mut container = component(spec, ("pathways-worker", "worker", "server"), &args, (0, ""));
+    let mut container =
+        component(spec, ("pathways-worker", "worker", "server"), &args, (0, ""), &[29005, 29006, 8471, 8080]);
     container["resources"] = json!({"limits": {"google.com/tpu": chips}});
     let mut pod = json!({
         "containers": [container], "nodeSelector": selector, "hostNetwork": true,
@@ -214,7 +239,7 @@ fn worker_pod(spec: &Value, chips: u64, selector: Value) -> Value {
     let python = custom.clone().find(|c| c["componentType"] == "colocated_python_sidecar");
     if let Some(image) = python.and_then(|c| c["image"].as_str()) {
         pod["initContainers"] = json!([{"name": "colocated-python-sidecar", "image": image, "restartPolicy": "Always",
-            "imagePullPolicy": "Always"}]);
+            "imagePullPolicy": "Always", "ports": [{"containerPort": 50051}]}]);
     }
     pod
 }

@@ -12,7 +12,9 @@ use crate::schema::definitions::trainer::{RUNTIME, TRAIN_JOB};
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
 use crate::text::print;
 use crate::{schema::field_type::FieldType, text::locate::locate, text::node::YamlNode, text::path::YamlPath};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sim_api::admission::names::{dns1123_subdomain, http_path};
+use sim_api::admission::{error_list::ErrorList, field::FieldPath};
 
 pub const GROUP: &str = "trainer.kubeflow.org/";
 pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
@@ -135,6 +137,10 @@ fn refuse(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>, report: &mu
     if sources.iter().filter(|s| policy.get(**s).is_some()).count() > 1 {
         at("spec.runtimeRef.name", "Only one of the policy can be configured".to_owned());
     }
+    for wrong in runtime_jobs(&template) {
+        at("spec.runtimeRef.name", format!("{} is invalid: {wrong}", runtime.called()));
+    }
+    managers(&job, &mut at);
     injections(policy, &template, &mut at);
     initializers(&job, &template, &mut at);
     reserved(&job, policy, &mut at);
@@ -151,6 +157,59 @@ fn jobs(template: &Value) -> impl Iterator<Item = &Value> {
 
 fn job_named<'t>(template: &'t Value, name: &str) -> Option<&'t Value> {
     jobs(template).find(|job| job.get("name").is_some_and(|n| n == name))
+}
+
+/// The errors of the runtime's webhook: a Job with a step of the training has one replica and the step's container
+/// (`validateReplicatedJobs`).
+fn runtime_jobs(template: &Value) -> Vec<String> {
+    let mut errors = Vec::new();
+    for (k, job) in jobs(template).enumerate() {
+        let step = job["template"]["metadata"]["labels"][render::ANCESTOR].as_str().unwrap_or("");
+        let expected = match step {
+            "trainer" => NODE,
+            step if INITIALIZERS.iter().any(|(known, _)| *known == step) => step,
+            _ => continue,
+        };
+        let path = format!("spec.template.spec.replicatedJobs[{k}]");
+        let replicas = job["replicas"].as_i64().unwrap_or(1);
+        if replicas != 1 {
+            errors.push(format!("{path}.replicas: Invalid value: {replicas}: always must be 1"));
+        }
+        let pod = &job["template"]["spec"]["template"]["spec"];
+        if !has_container(pod, "containers", expected) {
+            let containers = pod.get("containers").unwrap_or(&Value::Null);
+            let detail = format!("must contain the required container for the ancestor: {step}");
+            errors
+                .push(format!("{path}.template.spec.template.spec.containers: Invalid value: {containers}: {detail}"));
+        }
+    }
+    errors
+}
+
+/// Checks that each patch names its manager, a path with a domain, once (`IsDomainPrefixedPath`).
+fn managers(job: &Value, tell: &mut NoticeSink<'_>) {
+    let patches = job.pointer("/spec/runtimePatches").and_then(Value::as_array);
+    let managers: Vec<&str> =
+        patches.into_iter().flatten().map(|patch| patch["manager"].as_str().unwrap_or("")).collect();
+    let mut errors = ErrorList::default();
+    for (k, manager) in managers.iter().enumerate() {
+        let path = FieldPath::new("spec.runtimePatches").index(k);
+        let at = path.child("manager");
+        match manager.split_once('/') {
+            _ if manager.is_empty() => errors.required(&at, ""),
+            Some((host, rest)) if !host.is_empty() && !rest.is_empty() => {
+                errors.all_invalid(&at, host, dns1123_subdomain(host));
+                errors.all_invalid(&at, rest, http_path(rest));
+            }
+            _ => errors.invalid_text(&at, manager, "must be a domain-prefixed path (such as \"acme.io/foo\")"),
+        }
+        if managers[..k].contains(manager) {
+            errors.duplicate(&path, &json!({"manager": manager}));
+        }
+    }
+    if let Err(refused) = errors.into_rejection("TrainJob", job["metadata"]["name"].as_str().unwrap_or("")) {
+        tell("spec.runtimePatches", refused.message);
+    }
 }
 
 /// Checks that each configured dataset or model has an initializer Job and container in the runtime.

@@ -76,7 +76,7 @@ fn a_job_with_a_start_time_is_resumed_by_two_requests() {
 #[test]
 fn nothing_is_created_in_a_namespace_that_does_not_exist() {
     let service = "create: {object: {apiVersion: v1, kind: Service, metadata: {name: s, namespace: team}, \
-                   spec: {}}}";
+                   spec: {clusterIP: None}}}";
     let namespace = "create: {object: {apiVersion: v1, kind: Namespace, metadata: {name: team}}}";
     let rest = format!(
         "faults:\n  - {{at: 10s, {service}}}\n  - {{at: 20s, {namespace}}}\n  - {{at: 30s, {service}}}\n\

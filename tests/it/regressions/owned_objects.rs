@@ -137,3 +137,31 @@ fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
         assert_eq!(printed[4..], left, "{how}");
     }
 }
+
+/// A deletion with propagation Orphan removes the references of what remains.
+#[test]
+fn what_an_orphaning_deletion_leaves_has_no_owner_reference() {
+    let show = |at: u32, kind: &str, name: &str| {
+        format!("  - {{at: {at}s, show: {{kind: {kind}, name: {name}, fields: [metadata.ownerReferences]}}}}\n")
+    };
+    let delete = |at: u32, kind: &str, name: &str| {
+        format!("  - {{at: {at}s, delete: {{kind: {kind}, name: {name}, propagation: Orphan}}}}\n")
+    };
+    let script = [
+        show(30, "Job", "a-w-0"),
+        delete(40, "JobSet", "a"),
+        show(50, "Job", "a-w-0"),
+        show(50, "Service", "a"),
+        show(50, "Pod", "a-w-0-0"),
+        delete(60, "Job", "a-w-0"),
+        show(70, "Pod", "a-w-0-0"),
+    ];
+    let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
+    let output = responses(1, &rest, &claim_jobset());
+    let shown: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).filter(|text| text.starts_with('{')).collect();
+    let none = "{\"metadata.ownerReferences\":null}";
+    assert!(shown[0].contains("\"kind\":\"JobSet\""), "{shown:?}");
+    assert_eq!(shown[1..3], [none, none]);
+    assert!(shown[3].contains("\"kind\":\"Job\""), "{shown:?}");
+    assert_eq!(shown[4..], [none]);
+}

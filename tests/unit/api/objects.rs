@@ -173,7 +173,7 @@ fn containers_are_checked_in_every_part() {
         (
             "an environment variable without a source",
             json!({"env": [{"name": "A", "valueFrom": {}}]}),
-            "env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+            "env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
         ),
         (
             "a privileged container",

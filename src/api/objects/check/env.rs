@@ -2,8 +2,9 @@
 //!
 //! This module must not check whether a referenced object exists.
 
-use crate::admission::names::{NameRule, config_map_key, dns1123_subdomain, env_name, label_key};
-use crate::objects::value_access::{has_value, text};
+use super::values::check_no_backsteps;
+use crate::admission::names::{NameRule, config_map_key, dns1123_label, dns1123_subdomain, env_name, label_key};
+use crate::objects::value_access::{has_value, list, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
 
@@ -15,6 +16,10 @@ const ENV_RESOURCES: [&str; 6] = [
     "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage",
     "requests.memory",
 ];
+
+const HUGE_PAGES: [&str; 2] = ["requests.hugepages-", "limits.hugepages-"];
+/// Divisors of amounts of bytes.
+const SIZES: [&str; 13] = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 pub fn env(vars: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, var) in vars.iter().enumerate() {
@@ -47,9 +52,12 @@ fn value_from(var: &Value, path: &FieldPath, errors: &mut ErrorList) {
             key_ref(&from[kind], &path.child(kind), errors);
         }
     }
-    sources += usize::from(has_value(from, "fileKeyRef"));
+    if has_value(from, "fileKeyRef") {
+        sources += 1;
+        file_key_ref(&from["fileKeyRef"], &path.child("fileKeyRef"), errors);
+    }
     let detail = match sources {
-        0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+        0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
         _ if !text(var, "value").is_empty() => "may not be specified when `value` is not empty",
         1 => return,
         _ => "may not have more than one field specified at a time",
@@ -88,14 +96,62 @@ const KNOWN_FIELDS: [&str; 13] = [
     "status.hostIPs", "status.podIP",
 ];
 
-fn resource_ref(reference: &Value, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks a reference to a resource of a container (`validateContainerResourceFieldSelector`).
+pub fn resource_ref(reference: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let resource = text(reference, "resource");
-    let huge = ["requests.hugepages-", "limits.hugepages-"];
-    let legal = ENV_RESOURCES.contains(&resource) || huge.iter().any(|h| resource.starts_with(h));
+    let is_huge = HUGE_PAGES.iter().any(|huge| resource.starts_with(huge));
     if resource.is_empty() {
         errors.required(&path.child("resource"), "");
-    } else if !legal {
+    } else if !ENV_RESOURCES.contains(&resource) && !is_huge {
         errors.unsupported(&path.child("resource"), &resource.into(), &ENV_RESOURCES);
+    }
+    let Some(divisor) = quantity(&reference["divisor"]).filter(|divisor| !divisor.is_zero()) else { return };
+    let (legal, kind): (&[&str], &str) = match resource {
+        "limits.cpu" | "requests.cpu" => (&["1m", "1"], "cpu"),
+        "limits.memory" | "requests.memory" => (&SIZES, "memory"),
+        "limits.ephemeral-storage" | "requests.ephemeral-storage" => (&SIZES, "local ephemeral storage"),
+        _ if is_huge => (&SIZES, "hugepages"),
+        _ => return,
+    };
+    if !legal.contains(&divisor.canonical_text().as_str()) {
+        let values = if kind == "cpu" { legal.join(" and ") } else { legal.join(", ") };
+        let detail = format!("only divisor's values {values} are supported with the {kind} resource");
+        errors.invalid_text(&path.child("divisor"), resource, &detail);
+    }
+}
+
+/// Checks a reference to a variable in a file of a volume (`validateFileKeySelector`).
+fn file_key_ref(reference: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let mut check = |name: &str, rule: NameRule| match text(reference, name) {
+        "" => errors.required(&path.child(name), ""),
+        value => errors.all_invalid(&path.child(name), value, rule(value)),
+    };
+    check("key", env_name);
+    check("volumeName", dns1123_label);
+    match text(reference, "path") {
+        "" => errors.required(&path.child("path"), ""),
+        place => check_no_backsteps(place, &path.child("path"), errors),
+    }
+}
+
+/// Checks that files with variables are in volumes of the kind emptyDir (`validateFileKeyRefVolumes`).
+pub fn file_volumes(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    for kind in ["initContainers", "containers"] {
+        for (c, container) in list(pod, kind).iter().enumerate() {
+            for (e, var) in list(container, "env").iter().enumerate() {
+                let reference = &var["valueFrom"]["fileKeyRef"];
+                if reference.is_null() {
+                    continue;
+                }
+                let at = path.child(kind).index(c).child("env").index(e).child("valueFrom").child("fileKeyRef");
+                let (at, name) = (at.child("volumeName"), text(reference, "volumeName"));
+                match list(pod, "volumes").iter().rfind(|volume| text(volume, "name") == name) {
+                    None => errors.not_found(&at, name),
+                    Some(volume) if has_value(volume, "emptyDir") => {}
+                    Some(_) => errors.invalid_text(&at, name, "referenced volume must be of type emptyDir"),
+                }
+            }
+        }
     }
 }
 

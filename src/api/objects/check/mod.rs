@@ -1,6 +1,7 @@
 //! The API server's validation of Jobs, pods and their parts.
 
 pub(crate) mod affinity;
+pub(crate) mod cluster;
 pub(crate) mod container;
 pub(crate) mod env;
 pub(crate) mod index_list;

@@ -5,8 +5,10 @@
 use super::container;
 use super::container::PodContainers;
 use super::values::check_one_of;
-use super::{affinity, security, volumes};
-use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
+use super::{affinity, env, security, volumes};
+use crate::admission::names::{
+    dns1123_label, dns1123_subdomain, dns1123_subdomain_with_underscore, label_key, label_value,
+};
 use crate::objects::pod_resources;
 use crate::objects::value_access::{has_value, int, list, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
@@ -20,6 +22,9 @@ pub use super::affinity::label_selector;
 const MAX_NAMESERVERS: usize = 3;
 const MAX_SEARCH_PATHS: usize = 32;
 const MAX_SEARCH_CHARACTERS: usize = 2048;
+/// Longest host name, in characters (`HOST_NAME_MAX` of Linux).
+const LONGEST_HOSTNAME: usize = 64;
+const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Checks the spec of a template and fields that a template must not have.
 pub fn template(template: &Value, path: &FieldPath, errors: &mut ErrorList) {
@@ -68,17 +73,46 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let spread = list(pod, "topologySpreadConstraints");
     affinity::check_topology_spread(spread, &path.child("topologySpreadConstraints"), errors);
     security::check_host_users(pod, path, errors);
+    hostname_override(pod, &path.child("hostnameOverride"), errors);
     identity(pod, path, errors);
-    operating_system(&pod["os"], &path.child("os"), errors);
+    operating_system(pod, path, errors);
+    env::file_volumes(pod, path, errors);
 }
 
-/// Checks the operating system (`validateOS`).
-fn operating_system(os: &Value, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks annotations that act on a pod (`ValidatePodSpecificAnnotations`).
+pub fn specific_annotations(annotations: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    if let Some(cost) = annotations[POD_DELETION_COST].as_str() {
+        let canonical = cost == "0" || cost.starts_with(|c: char| c == '-' || ('1'..='9').contains(&c));
+        if !canonical || cost.parse::<i32>().is_err() {
+            errors.invalid_text(&path.key(POD_DELETION_COST), cost, "must be a 32bit integer");
+        }
+    }
+}
+
+/// Checks the name that the kubelet gives to the pod's host (`validatePodHostName`).
+fn hostname_override(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let Some(name) = pod["hostnameOverride"].as_str() else { return };
+    for other in ["setHostnameAsFQDN", "hostNetwork"] {
+        if pod[other].as_bool() == Some(true) {
+            errors.forbidden(path, &format!("may not be specified when {other} is true"));
+        }
+    }
+    if name.len() > LONGEST_HOSTNAME {
+        errors.too_long(path, LONGEST_HOSTNAME);
+    }
+    errors.all_invalid(path, name, dns1123_subdomain(name));
+}
+
+/// Checks the operating system, and that fields of the other one are not set (`validateOS`, `validateLinux`,
+/// `validateWindows`).
+fn operating_system(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let (os, at) = (&pod["os"], path.child("os"));
     match text(os, "name") {
         _ if !os.is_object() => {}
-        "" => errors.required(&path.child("name"), "cannot be empty"),
-        "linux" | "windows" => {}
-        name => errors.unsupported(path, &json!(name), &["linux", "windows"]),
+        "" => errors.required(&at.child("name"), ""),
+        "linux" => security::refuse_windows_options(pod, path, errors),
+        "windows" => security::refuse_linux_fields(pod, path, errors),
+        name => errors.unsupported(&at, &json!(name), &["linux", "windows"]),
     }
 }
 
@@ -202,6 +236,10 @@ fn dns_config(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
             format!("must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list");
         errors.invalid(&at, &config["searches"], &detail);
     }
+    for (k, search) in searches.iter().filter_map(Value::as_str).enumerate().filter(|(_, search)| *search != ".") {
+        let name = search.strip_suffix('.').unwrap_or(search);
+        errors.all_invalid(&at.index(k), name, dns1123_subdomain_with_underscore(name));
+    }
     for (k, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
             errors.required(&path.child("options").index(k), "must not be empty");
@@ -263,6 +301,7 @@ fn tolerations(tolerations: &[Value], path: &FieldPath, errors: &mut ErrorList) 
                 errors.invalid_text(&at_operator, value, detail);
             }
             "Exists" => {}
+            "Lt" | "Gt" => errors.unsupported(&at_operator, &operator.into(), &["Equal", "Exists", "Lt", "Gt"]),
             _ => errors.unsupported(&at_operator, &operator.into(), &["Equal", "Exists"]),
         }
         let legal = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

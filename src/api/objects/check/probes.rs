@@ -4,7 +4,11 @@
 
 use super::values::{not_negative, port_number};
 use crate::objects::value_access::{has_value, int, list, text};
-use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::port_name};
+use crate::{
+    admission::error_list::ErrorList,
+    admission::field::FieldPath,
+    admission::names::{http_header, port_name},
+};
 use serde_json::Value;
 
 /// Checks the lifecycle handlers and probes in the server's order.
@@ -77,6 +81,10 @@ fn http_get(action: &Value, path: &FieldPath, errors: &mut ErrorList) {
     port(&action["port"], &path.child("port"), errors);
     if !matches!(text(action, "scheme"), "HTTP" | "HTTPS") {
         errors.unsupported(&path.child("scheme"), &action["scheme"], &["HTTP", "HTTPS"]);
+    }
+    for header in list(action, "httpHeaders") {
+        let name = text(header, "name");
+        errors.all_invalid(&path.child("httpHeaders"), name, http_header(name));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The API server's validation of security contexts and of the namespaces that a pod shares with its node.
 //!
-//! This module must not check options of Windows.
+//! This module must not check the texts of Windows options.
 
 use super::values::{check_subpath, user_id};
 use crate::objects::value_access::{has_value, list, text};
@@ -79,17 +79,107 @@ pub fn check_container(context: &Value, shares_users: bool, path: &FieldPath, er
     }
     seccomp(&context["seccompProfile"], &path.child("seccompProfile"), errors);
     if context["allowPrivilegeEscalation"].as_bool() == Some(false) {
-        let (at, value) = (path.child("allowPrivilegeEscalation"), &context["allowPrivilegeEscalation"]);
+        let mut contradicts = |with: &str| {
+            let detail = format!("cannot set `allowPrivilegeEscalation` to false and {with}");
+            errors.invalid_raw(path, &go_struct(context, &CONTEXT_FIELDS), &detail);
+        };
         if context["privileged"].as_bool() == Some(true) {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-            errors.invalid(&at, value, detail);
+            contradicts("`privileged` to true");
         }
         if list(&context["capabilities"], "add").contains(&"CAP_SYS_ADMIN".into()) {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-            errors.invalid(&at, value, detail);
+            contradicts("`capabilities.Add` CAP_SYS_ADMIN");
         }
     }
     app_armor(&context["appArmorProfile"], &path.child("appArmorProfile"), errors);
+}
+
+/// Fields of a container's security context, in the order of the server's type.
+const CONTEXT_FIELDS: [&str; 12] = [
+    "capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+    "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
+];
+
+/// Formats an object like the server's internal type, which has no names for JSON.
+fn go_struct(object: &Value, fields: &[&str]) -> String {
+    let all = fields.iter().map(|name| {
+        let value = &object[*name];
+        let inner = match *name {
+            "capabilities" => Some(&["add", "drop"] as &[&str]),
+            "seLinuxOptions" => Some(&["user", "role", "type", "level"] as &[&str]),
+            "windowsOptions" => {
+                Some(&["gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess"] as &[&str])
+            }
+            "seccompProfile" | "appArmorProfile" => Some(&["type", "localhostProfile"] as &[&str]),
+            _ => None,
+        };
+        let shown = match inner.filter(|_| value.is_object()) {
+            Some(inner) => go_struct(value, inner),
+            None => value.to_string(),
+        };
+        format!("\"{}\":{shown}", go_name(name))
+    });
+    format!("{{{}}}", all.collect::<Vec<_>>().join(","))
+}
+
+/// The name of a field in the server's type.
+fn go_name(name: &str) -> String {
+    for (prefix, initials) in [("gmsa", "GMSA"), ("se", "SE")] {
+        if let Some(rest) = name.strip_prefix(prefix).filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        {
+            return format!("{initials}{rest}");
+        }
+    }
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// Refuses options of Windows in a pod for Linux (`validateLinux`).
+pub fn refuse_windows_options(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let own = (&pod["securityContext"], path.child("securityContext"));
+    for (context, at) in std::iter::once(own).chain(container_contexts(pod, path)) {
+        if has_value(context, "windowsOptions") {
+            errors.forbidden(&at.child("windowsOptions"), "windows options cannot be set for a linux pod");
+        }
+    }
+}
+
+/// Refuses fields of Linux in a pod for Windows (`validateWindows`).
+pub fn refuse_linux_fields(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    const DETAIL: &str = "cannot be set for a windows pod";
+    const OF_POD: [&str; 15] = [
+        "appArmorProfile", "seLinuxOptions", "hostUsers", "hostPID", "hostIPC", "seccompProfile", "fsGroup",
+        "fsGroupChangePolicy", "sysctls", "shareProcessNamespace", "runAsUser", "runAsGroup", "supplementalGroups",
+        "supplementalGroupsPolicy", "seLinuxChangePolicy",
+    ];
+    const OF_CONTAINER: [&str; 10] = [
+        "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
+        "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
+    ];
+    let (context, at) = (&pod["securityContext"], path.child("securityContext"));
+    for name in OF_POD {
+        let (is_set, at) = match name {
+            "hostPID" | "hostIPC" => (is_true(pod, name), path),
+            "hostUsers" | "shareProcessNamespace" => (has_value(pod, name), path),
+            "sysctls" => (!list(context, name).is_empty(), &at),
+            _ => (has_value(context, name), &at),
+        };
+        if is_set {
+            errors.forbidden(&at.child(name), DETAIL);
+        }
+    }
+    for (context, at) in container_contexts(pod, path) {
+        for name in OF_CONTAINER.into_iter().filter(|name| has_value(context, name)) {
+            errors.forbidden(&at.child(name), DETAIL);
+        }
+    }
+}
+
+/// The security contexts of the containers, with their paths.
+fn container_contexts<'a>(pod: &'a Value, path: &'a FieldPath) -> impl Iterator<Item = (&'a Value, FieldPath)> {
+    ["initContainers", "containers"].into_iter().flat_map(move |kind| {
+        let all = list(pod, kind).iter().enumerate();
+        all.map(move |(k, c)| (&c["securityContext"], path.child(kind).index(k).child("securityContext")))
+    })
 }
 
 /// Checks which system calls a container may use (`validateSeccompProfileField`).

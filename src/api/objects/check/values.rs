@@ -24,6 +24,11 @@ pub fn check_subpath(text: &str, path: &FieldPath, errors: &mut ErrorList) {
     if text.starts_with('/') {
         errors.invalid_text(path, text, "must be a relative path");
     }
+    check_no_backsteps(text, path, errors);
+}
+
+/// Checks that a path does not leave its directory.
+pub fn check_no_backsteps(text: &str, path: &FieldPath, errors: &mut ErrorList) {
     if text.split('/').any(|part| part == "..") {
         errors.invalid_text(path, text, "must not contain '..'");
     }

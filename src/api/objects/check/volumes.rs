@@ -2,8 +2,9 @@
 //!
 //! This module must not check whether a claim, a ConfigMap or a Secret exists.
 
-use super::values::check_subpath;
-use crate::admission::names::dns1123_label;
+use super::env::{field_ref, resource_ref};
+use super::values::{check_no_backsteps, check_subpath};
+use crate::admission::names::{dns1123_label, dns1123_subdomain};
 use crate::objects::value_access::{has_value, int, list, pairs, quantity, text};
 use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
@@ -61,41 +62,236 @@ fn source(volume: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-const CHECK_ORDER: [&str; 9] =
-    ["emptyDir", "hostPath", "secret", "nfs", "persistentVolumeClaim", "configMap", "downwardAPI", "projected", "csi"];
+const CHECK_ORDER: [&str; 11] = [
+    "emptyDir", "hostPath", "secret", "nfs", "iscsi", "persistentVolumeClaim", "configMap", "downwardAPI", "projected",
+    "csi", "ephemeral",
+];
+
+/// Sources that need only these fields (`validateVolumeSource`).
+const REQUIRED: [(&str, &[&str]); 11] = [
+    ("gcePersistentDisk", &["pdName"]),
+    ("awsElasticBlockStore", &["volumeID"]),
+    ("secret", &["secretName"]),
+    ("nfs", &["server", "path"]),
+    ("glusterfs", &["endpoints", "path"]),
+    ("persistentVolumeClaim", &["claimName"]),
+    ("cinder", &["volumeID"]),
+    ("configMap", &["name"]),
+    ("azureFile", &["secretName", "shareName"]),
+    ("vsphereVolume", &["volumePath"]),
+    ("flexVolume", &["driver"]),
+];
+/// Fields of a pod that a file of the downward API may show.
+const FILE_FIELDS: [&str; 5] =
+    ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
+const DUPLICATE_PATHS: &str = "conflicting duplicate paths";
+const LONGEST_DRIVER_NAME: usize = 63;
+/// Bounds of the validity of a projected token, in seconds.
+const SHORTEST_TOKEN_S: i64 = 600;
+const LONGEST_TOKEN_S: i64 = 1 << 32;
 
 fn check_source_of_kind(kind: &str, source: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    let mut required = |name: &str| {
+    let known = REQUIRED.iter().find(|(known, _)| *known == kind);
+    for name in known.map_or(&[] as &[&str], |(_, names)| names) {
         if text(source, name).is_empty() {
             errors.required(&path.child(name), "");
         }
-    };
+    }
     match kind {
-        "persistentVolumeClaim" => required("claimName"),
-        "secret" => required("secretName"),
-        "configMap" => required("name"),
-        "csi" => required("driver"),
         "nfs" => {
-            required("server");
-            required("path");
             let place = text(source, "path");
-            if !place.is_empty() && !place.starts_with('/') {
+            if !place.starts_with('/') {
                 errors.invalid_text(&path.child("path"), place, "must be an absolute path");
             }
         }
         "hostPath" => {
-            required("path");
             let place = text(source, "path");
-            if place.split('/').any(|part| part == "..") {
-                errors.invalid_text(&path.child("path"), place, "must not contain '..'");
+            if place.is_empty() {
+                return errors.required(&path.child("path"), "");
             }
+            check_no_backsteps(place, &path.child("path"), errors);
             host_path_type(source, path, errors);
         }
         "emptyDir" => size_limit(source, path, errors),
+        "iscsi" => iscsi(source, path, errors),
+        "secret" | "configMap" => {
+            mode(source, "defaultMode", path, errors);
+            keys_to_paths(source, path, errors);
+        }
+        "downwardAPI" => {
+            mode(source, "defaultMode", path, errors);
+            for file in list(source, "items") {
+                downward_file(file, path, errors);
+            }
+        }
+        "projected" => {
+            mode(source, "defaultMode", path, errors);
+            projected(source, path, errors);
+        }
+        "csi" => {
+            driver_name(text(source, "driver"), &path.child("driver"), errors);
+            let secret = &source["nodePublishSecretRef"];
+            match text(secret, "name") {
+                _ if secret.is_null() => {}
+                "" => errors.required(&path.child("nodePublishSecretRef").child("name"), ""),
+                name => errors.all_invalid(&path.child("name"), name, dns1123_subdomain(name)),
+            }
+        }
+        "ephemeral" if !has_value(source, "volumeClaimTemplate") => {
+            errors.required(&path.child("volumeClaimTemplate"), "");
+        }
         _ => {}
     }
-    if matches!(kind, "secret" | "configMap" | "projected" | "downwardAPI") {
-        modes(source, path, errors);
+}
+
+/// Checks the name of a CSI driver (`ValidateCSIDriverName`).
+fn driver_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
+    if name.is_empty() {
+        return errors.required(path, "");
+    }
+    if name.len() > LONGEST_DRIVER_NAME {
+        errors.too_long(path, LONGEST_DRIVER_NAME);
+    }
+    errors.all_invalid(path, name, dns1123_subdomain(&name.to_lowercase()));
+}
+
+/// Checks an iSCSI target (`validateISCSIVolumeSource`).
+fn iscsi(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    if text(source, "targetPortal").is_empty() {
+        errors.required(&path.child("targetPortal"), "");
+    }
+    match text(source, "iqn") {
+        "" => errors.required(&path.child("iqn"), ""),
+        name => qualified_name(name, &path.child("iqn"), errors),
+    }
+    if int(source, "lun").is_some_and(|lun| !(0..=255).contains(&lun)) {
+        errors.invalid(&path.child("lun"), &source["lun"], "must be between 0 and 255, inclusive");
+    }
+    let authenticates = |name: &str| source[name].as_bool() == Some(true);
+    let any = authenticates("chapAuthDiscovery") || authenticates("chapAuthSession");
+    if any && !has_value(source, "secretRef") {
+        errors.required(&path.child("secretRef"), "");
+    }
+    if let Some(name) = source["initiatorName"].as_str() {
+        qualified_name(name, &path.child("initiatorname"), errors);
+    }
+}
+
+/// Checks an iSCSI qualified name.
+fn qualified_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
+    let is_of = |prefix: &str, length: usize| {
+        let rest = name.strip_prefix(prefix).filter(|rest| rest.len() == length + 1);
+        rest.is_some_and(|rest| rest.bytes().skip(1).all(|b| b.is_ascii_alphanumeric()))
+    };
+    let legal = match name.get(..3) {
+        Some("iqn") => is_iqn(name),
+        Some("eui") => is_of("eui", 16),
+        Some("naa") => is_of("naa", 32),
+        _ => return errors.invalid_text(path, name, "must be valid format starting with iqn, eui, or naa"),
+    };
+    if !legal {
+        errors.invalid_text(path, name, "must be valid format");
+    }
+}
+
+/// Whether a text has the form `iqn.YYYY-MM.reversed-domain:name`.
+fn is_iqn(name: &str) -> bool {
+    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
+    let (Some((head, own)), Some(rest)) = (name.split_once(':'), name.strip_prefix("iqn.")) else {
+        return false;
+    };
+    let (Some((year, rest)), true) = (rest.split_once('-'), head.len() > "iqn.".len()) else {
+        return false;
+    };
+    let Some((month, domain)) = rest.split_once(':').and_then(|(date, _)| date.split_once('.')) else {
+        return false;
+    };
+    let inner = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let forbidden = |c: char| ",;*&$|".contains(c) || c.is_ascii_whitespace();
+    let has_domain = !domain.is_empty() && domain.chars().all(inner);
+    digits(year, 4) && digits(month, 2) && has_domain && !own.is_empty() && !own.contains(forbidden)
+}
+
+/// Checks the sources of a projected volume and that no two of them have the same path (`validateProjectionSources`).
+fn projected(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let mut paths = BTreeSet::new();
+    for (k, part) in list(source, "sources").iter().enumerate() {
+        let at = path.child("sources").index(k);
+        for kind in ["secret", "configMap"].into_iter().filter(|kind| has_value(part, kind)) {
+            let (object, at, name) = (&part[kind], at.child(kind), text(&part[kind], "name"));
+            if name.is_empty() {
+                errors.required(&at.child("name"), "");
+            }
+            keys_to_paths(object, &at, errors);
+            let places = list(object, "items").iter().map(|item| text(item, "path"));
+            for _ in places.filter(|place| !place.is_empty() && !paths.insert(*place)) {
+                errors.invalid_text(path, name, DUPLICATE_PATHS);
+            }
+        }
+        for file in list(&part["downwardAPI"], "items") {
+            downward_file(file, &at.child("downwardAPI"), errors);
+            let place = text(file, "path");
+            if !place.is_empty() && !paths.insert(place) {
+                errors.invalid_text(path, place, DUPLICATE_PATHS);
+            }
+        }
+        if has_value(part, "serviceAccountToken") {
+            token(&part["serviceAccountToken"], path, &at.child("serviceAccountToken"), errors);
+        }
+        let kinds =
+            ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"];
+        if kinds.iter().filter(|kind| has_value(part, kind)).count() > 1 {
+            errors.forbidden(&at, "may not specify more than 1 volume type per source");
+        }
+    }
+}
+
+/// Checks a token of a service account. The server reports its path at the volume.
+fn token(token: &Value, volume: &FieldPath, path: &FieldPath, errors: &mut ErrorList) {
+    let (lasts, at) = (int(token, "expirationSeconds"), path.child("expirationSeconds"));
+    if lasts.is_some_and(|lasts| lasts < SHORTEST_TOKEN_S) {
+        errors.invalid(&at, &token["expirationSeconds"], "may not specify a duration less than 10 minutes");
+    }
+    if lasts.is_some_and(|lasts| lasts > LONGEST_TOKEN_S) {
+        errors.invalid(&at, &token["expirationSeconds"], "may not specify a duration larger than 2^32 seconds");
+    }
+    match text(token, "path") {
+        "" => errors.required(&volume.child("path"), ""),
+        place => local_path(place, &volume.child("path"), errors),
+    }
+}
+
+/// Checks a file of the downward API (`validateDownwardAPIVolumeFile`); the server gives no index.
+fn downward_file(file: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let place = text(file, "path");
+    if place.is_empty() {
+        errors.required(&path.child("path"), "");
+    }
+    local_path(place, &path.child("path"), errors);
+    if has_value(file, "fieldRef") {
+        field_ref(&file["fieldRef"], &FILE_FIELDS, &path.child("fieldRef"), errors);
+        if has_value(file, "resourceFieldRef") {
+            let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
+            errors.invalid_text(path, "resource", detail);
+        }
+    } else if has_value(file, "resourceFieldRef") {
+        let (reference, at) = (&file["resourceFieldRef"], path.child("resourceFieldRef"));
+        if text(reference, "containerName").is_empty() {
+            errors.required(&at.child("containerName"), "");
+        }
+        resource_ref(reference, &at, errors);
+    } else {
+        errors.required(path, "one of fieldRef and resourceFieldRef is required");
+    }
+    mode(file, "mode", path, errors);
+}
+
+/// Checks a path inside a volume whose names beginning with `..` are those of the kubelet
+/// (`ValidateLocalNonReservedPath`).
+fn local_path(place: &str, path: &FieldPath, errors: &mut ErrorList) {
+    check_subpath(place, path, errors);
+    if place.starts_with("..") && !place.starts_with("../") {
+        errors.invalid_text(path, place, "must not start with '..'");
     }
 }
 
@@ -114,25 +310,23 @@ fn size_limit(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-fn modes(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    let detail = "must be a number between 0 and 0777 (octal), both inclusive";
-    let legal = |mode: i64| (0..=0o777).contains(&mode);
-    if int(source, "defaultMode").is_some_and(|mode| !legal(mode)) {
-        errors.invalid(&path.child("defaultMode"), &source["defaultMode"], detail);
+fn mode(object: &Value, name: &str, path: &FieldPath, errors: &mut ErrorList) {
+    if int(object, name).is_some_and(|mode| !(0..=0o777).contains(&mode)) {
+        let detail = "must be a number between 0 and 0777 (octal), both inclusive";
+        errors.invalid(&path.child(name), &object[name], detail);
     }
+}
+
+/// Checks which keys of a Secret or ConfigMap become files (`validateKeyToPath`).
+fn keys_to_paths(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     for (k, item) in list(source, "items").iter().enumerate() {
         let at = path.child("items").index(k);
-        let is_key = !has_value(item, "fieldRef") && !has_value(item, "resourceFieldRef");
-        if is_key && text(item, "key").is_empty() {
-            errors.required(&at.child("key"), "");
+        for name in ["key", "path"] {
+            if text(item, name).is_empty() {
+                errors.required(&at.child(name), "");
+            }
         }
-        let place = text(item, "path");
-        if place.is_empty() {
-            errors.required(&at.child("path"), "");
-        }
-        check_subpath(place, &at.child("path"), errors);
-        if int(item, "mode").is_some_and(|mode| !legal(mode)) {
-            errors.invalid(&at.child("mode"), &item["mode"], detail);
-        }
+        local_path(text(item, "path"), &at.child("path"), errors);
+        mode(item, "mode", &at, errors);
     }
 }

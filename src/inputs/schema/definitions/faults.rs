@@ -68,7 +68,8 @@ pub static FAULT: ObjectSchema = ObjectSchema {
             .doc("Writes fields of an object to the event log.")
             .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
         field(ACTIONS[18], Object(&JOB_CONDITION))
-            .doc("Sets a condition of a Job, as a client other than the Job controller would.")
+            .doc("Sets a condition of a Job, as a client other than the Job controller would. What the API server requires beside it counts as set \
+                  too: startTime, completionTime, no active pods, FailureTarget or SuccessCriteriaMet.")
             .example("{job: train-workers-0, type: Failed, reason: Lost}"),
         field(ACTIONS[19], Object(&STOP_MANAGER))
             .doc("Restarts the JobSet manager. Its webhooks are unavailable in the meantime.")

@@ -46,3 +46,45 @@ fn legal_sizes_and_limits_are_stored() {
     let suspended = judged(CompletionMode::Indexed, json!({"suspend": true}));
     assert!(suspended.unwrap().is_none());
 }
+
+#[test]
+fn conditions_of_a_job_do_not_contradict_each_other_and_final_ones_stay() {
+    use JobConditionType::*;
+    let conditions = |all: &[(JobConditionType, bool)]| -> Vec<JobCondition> {
+        let at = SimTime::ZERO;
+        let new = |(kind, status): &(JobConditionType, bool)| JobCondition {
+            kind: *kind,
+            status: *status,
+            reason: "".into(),
+            message: String::new(),
+            at,
+        };
+        all.iter().map(new).collect()
+    };
+    type Conditions<'a> = &'a [(JobConditionType, bool)];
+    let cases: [(Conditions, Conditions, &str); 7] = [
+        (&[], &[(Complete, true)], ""),
+        (&[(FailureTarget, true)], &[(Failed, true)], ""),
+        (&[(Suspended, true)], &[(Suspended, false)], ""),
+        (
+            &[(FailureTarget, true)],
+            &[(SuccessCriteriaMet, true)],
+            "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions",
+        ),
+        (&[(Failed, true)], &[(Complete, true)], "cannot set Complete=True and Failed=true conditions"),
+        (&[(Complete, true)], &[(Complete, false)], "cannot disable the terminal Complete=True condition"),
+        (
+            &[(SuccessCriteriaMet, true)],
+            &[(SuccessCriteriaMet, false)],
+            "cannot disable the SuccessCriteriaMet=True condition",
+        ),
+    ];
+    for (stored, written, refusal) in cases {
+        let mut errors = ErrorList::default();
+        check_conditions(&conditions(stored), &conditions(written), &mut errors);
+        let answer = errors.into_rejection("Job.batch", "j").map_err(|r| r.message);
+        let prefix = "Job.batch \"j\" is invalid: status.conditions: Invalid value: ";
+        let expected = if refusal.is_empty() { Ok(()) } else { Err(format!("{prefix}{refusal}")) };
+        assert_eq!(answer, expected, "{written:?}");
+    }
+}

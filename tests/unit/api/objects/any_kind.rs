@@ -55,3 +55,58 @@ fn what_was_posted_is_not_overwritten_and_bad_names_are_rejected() {
     let bad = json!({"kind": "Namespace", "metadata": {"name": "A"}});
     assert!(stored(bad).unwrap_err().contains("metadata.name"));
 }
+
+#[test]
+fn services_namespaces_volumes_and_taints_are_checked_like_by_the_server() {
+    let object = |kind: &str, name: &str, spec: Value| json!({"kind": kind, "metadata": {"name": name}, "spec": spec});
+    let volume = |change: Value| {
+        let mut spec =
+            json!({"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/d"}});
+        sim_api::admission::merge_patch(&mut spec, &change);
+        object("PersistentVolume", "v", spec)
+    };
+    let taints = |taints: Value| object("Node", "n", json!({"taints": taints}));
+    for (posted, refusal) in [
+        (object("Service", "s", json!({"type": "ClusterIP"})), "spec.ports: Required value"),
+        (
+            object("Service", "s", json!({"ports": [{"port": 80}, {"port": 81}]})),
+            "[spec.ports[0].name: Required value, spec.ports[1].name: Required value]",
+        ),
+        (
+            object("Service", "s", json!({"ports": [{"port": 0}]})),
+            "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
+        ),
+        (object("Namespace", "a.b", json!({})), "metadata.name: Invalid value: \"a.b\": must not contain dots"),
+        (volume(json!({"hostPath": null})), "spec: Required value: must specify a volume type"),
+        (volume(json!({"nfs": {}})), "spec.nfs: Forbidden: may not specify more than 1 volume type"),
+        (volume(json!({"accessModes": []})), "spec.accessModes: Required value"),
+        (
+            volume(json!({"accessModes": ["ReadWriteOncePod", "ReadWriteOnce"]})),
+            "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes",
+        ),
+        (
+            volume(json!({"capacity": {"storage": "0"}})),
+            "spec.capacity[storage]: Invalid value: \"0\": must be greater than zero",
+        ),
+        (
+            taints(json!([{"key": "k", "effect": "NoExecute"}, {"key": "k", "effect": "NoExecute"}])),
+            "spec.taints[1]: Duplicate value: {\"Key\":\"k\",\"Value\":\"\",\"Effect\":\"NoExecute\",\"TimeAdded\":null}: taints \
+             must be unique by key and effect pair",
+        ),
+        (taints(json!([{"key": "k"}])), "spec.taints[0].effect: Required value"),
+    ] {
+        let answer = admit_any(&posted, &ObjectContext::default()).map_err(|r| r.message);
+        let refused = answer.expect_err(refusal);
+        assert!(refused.ends_with(&format!(" is invalid: {refusal}")), "{refused}");
+    }
+    for posted in [
+        object("Service", "s", json!({"clusterIP": "None"})),
+        object("Service", "s", json!({"ports": [{"port": 80}]})),
+        object("Namespace", "a-b", json!({})),
+        volume(json!({})),
+        taints(json!([{"key": "k", "effect": "NoExecute"}, {"key": "k", "effect": "NoSchedule"}])),
+    ] {
+        let answer = admit_any(&posted, &ObjectContext::default()).map_err(|r| r.message);
+        assert!(answer.is_ok(), "{posted}: {answer:?}");
+    }
+}

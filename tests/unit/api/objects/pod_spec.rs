@@ -228,3 +228,167 @@ fn security_resolvers_and_mounts_are_checked_with_the_words_of_the_server() {
         assert!(stored(change.clone()).is_ok(), "{change}: {:?}", stored(change.clone()));
     }
 }
+
+/// A pod with this volume.
+fn volume(source: Value) -> Value {
+    let mut volume = json!({"name": "v"});
+    sim_api::admission::merge_patch(&mut volume, &source);
+    json!({"volumes": [volume]})
+}
+
+fn with_env(from: Value) -> Value {
+    json!({
+        "containers": [{"name": "main", "image": "a:v1", "env": [{"name": "A", "valueFrom": from}]}],
+        "volumes": [{"name": "files", "emptyDir": {}}, {"name": "keys", "configMap": {"name": "c"}}],
+    })
+}
+
+#[test]
+fn volumes_variables_and_names_are_checked_like_by_the_server() {
+    let resource = |resource: &str, divisor: &str| {
+        with_env(json!({"resourceFieldRef": {"resource": resource, "divisor": divisor}}))
+    };
+    let file =
+        |volume: &str, path: &str| with_env(json!({"fileKeyRef": {"key": "A", "volumeName": volume, "path": path}}));
+    let token = |token: Value| volume(json!({"projected": {"sources": [{"serviceAccountToken": token}]}}));
+    let downward = |file: Value| volume(json!({"downwardAPI": {"items": [file]}}));
+    let context = |context: Value| json!({"containers": [{"name": "m", "image": "a:v1", "securityContext": context}]});
+    let iscsi = |iqn: &str| volume(json!({"iscsi": {"targetPortal": "10.0.0.1", "iqn": iqn, "lun": 0}}));
+    let probe = json!({"httpGet": {"port": 80, "httpHeaders": [{"name": "a b", "value": "c"}]}});
+    let from = "spec.containers[0].env[0].valueFrom";
+    let at = "spec.volumes[0]";
+    for (name, spec, expected) in [
+        (
+            "a divisor of cpu",
+            resource("limits.cpu", "10m"),
+            format!(
+                "{from}.resourceFieldRef.divisor: Invalid value: \"limits.cpu\": only divisor's values 1m and 1 are \
+                 supported with the cpu resource"
+            ),
+        ),
+        ("a file of another kind of volume", file("keys", "a"), {
+            format!("{from}.fileKeyRef.volumeName: Invalid value: \"keys\": referenced volume must be of type emptyDir")
+        }),
+        ("a file outside of its volume", file("files", "../a"), {
+            format!("{from}.fileKeyRef.path: Invalid value: \"../a\": must not contain '..'")
+        }),
+        (
+            "no source",
+            with_env(json!({})),
+            format!(
+                "{from}: Invalid value: \"\": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, \
+                 `secretKeyRef` or `fileKeyRef`"
+            ),
+        ),
+        ("a short token", token(json!({"path": "t", "expirationSeconds": 60})), {
+            format!(
+                "{at}.projected.sources[0].serviceAccountToken.expirationSeconds: Invalid value: 60: may not specify \
+                 a duration less than 10 minutes"
+            )
+        }),
+        (
+            "a field that files do not show",
+            downward(json!({"path": "../x", "fieldRef": {"fieldPath": "spec.nodeName"}})),
+            format!(
+                "[{at}.downwardAPI.path: Invalid value: \"../x\": must not contain '..', \
+                 {at}.downwardAPI.fieldRef.fieldPath: Unsupported value: \"spec.nodeName\": supported values: \
+                 \"metadata.annotations\", \"metadata.labels\", \"metadata.name\", \"metadata.namespace\", \
+                 \"metadata.uid\"]"
+            ),
+        ),
+        ("a file without content", downward(json!({"path": "..x"})), {
+            format!(
+                "[{at}.downwardAPI.path: Invalid value: \"..x\": must not start with '..', {at}.downwardAPI: Required \
+                 value: one of fieldRef and resourceFieldRef is required]"
+            )
+        }),
+        ("a driver", volume(json!({"csi": {"driver": "a_b"}})), {
+            format!(
+                "{at}.csi.driver: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain must consist of lower case"
+            )
+        }),
+        ("a claim without template", volume(json!({"ephemeral": {}})), {
+            format!("{at}.ephemeral.volumeClaimTemplate: Required value")
+        }),
+        ("an iSCSI name", iscsi("iqn.2015-2.example.com:test"), {
+            format!("{at}.iscsi.iqn: Invalid value: \"iqn.2015-2.example.com:test\": must be valid format")
+        }),
+        ("an nfs volume without path", volume(json!({"nfs": {"server": "s"}})), {
+            format!("[{at}.nfs.path: Required value, {at}.nfs.path: Invalid value: \"\": must be an absolute path]")
+        }),
+        (
+            "a header",
+            json!({"containers": [{"name": "m", "image": "a:v1", "readinessProbe": probe}]}),
+            "spec.containers[0].readinessProbe.httpGet.httpHeaders: Invalid value: \"a b\": a valid HTTP header must \
+             consist of alphanumeric characters or '-'"
+                .to_owned(),
+        ),
+        (
+            "a search path",
+            json!({"dnsConfig": {"searches": ["_tcp.example.com.", ".", "a b"]}}),
+            "spec.dnsConfig.searches[2]: Invalid value: \"a b\": a lowercase RFC 1123 subdomain must consist of lower \
+             case alphanumeric characters, '_', '-' or '.'"
+                .to_owned(),
+        ),
+        (
+            "a host name beside that of the node",
+            json!({"hostnameOverride": "h", "hostNetwork": true}),
+            "spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true".to_owned(),
+        ),
+        (
+            "privileges that contradict each other",
+            context(json!({"allowPrivilegeEscalation": false, "privileged": true})),
+            "spec.containers[0].securityContext: Invalid value: {\"Capabilities\":null,\"Privileged\":true,\
+             \"SELinuxOptions\":null,\"WindowsOptions\":null,\"RunAsUser\":null,\"RunAsGroup\":null,\
+             \"RunAsNonRoot\":null,\"ReadOnlyRootFilesystem\":null,\"AllowPrivilegeEscalation\":false,\
+             \"ProcMount\":null,\"SeccompProfile\":null,\"AppArmorProfile\":null}: cannot set \
+             `allowPrivilegeEscalation` to false and `privileged` to true"
+                .to_owned(),
+        ),
+        (
+            "options of the other operating system",
+            json!({"os": {"name": "linux"}, "securityContext": {"windowsOptions": {}}}),
+            "spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod".to_owned(),
+        ),
+        (
+            "fields of the other operating system",
+            json!({"os": {"name": "windows"}, "hostPID": true, "securityContext": {"runAsUser": 1}}),
+            "[spec.hostPID: Forbidden: cannot be set for a windows pod, spec.securityContext.runAsUser: Forbidden: \
+             cannot be set for a windows pod]"
+                .to_owned(),
+        ),
+    ] {
+        let refused = stored(spec).expect_err(name);
+        assert!(refused.starts_with(&expected), "{name}: {refused}");
+    }
+    for (name, spec) in [
+        ("a legal divisor", resource("limits.cpu", "1000m")),
+        ("a legal file", file("files", "a")),
+        ("a legal token", token(json!({"path": "t"}))),
+        ("a legal iSCSI name", iscsi("iqn.2015-02.example.com:test")),
+        ("a legal NAA name", iscsi("naa.62004567BA64678D0123456789ABCDEF")),
+        ("a driver with capital letters", volume(json!({"csi": {"driver": "A.example.com"}}))),
+        ("options of Windows", json!({"os": {"name": "windows"}, "securityContext": {"windowsOptions": {}}})),
+    ] {
+        assert_eq!(stored(spec).err(), None, "{name}");
+    }
+}
+
+#[test]
+fn the_cost_of_a_deletion_is_an_integer() {
+    for (cost, legal) in [("-100", true), ("0", true), ("7", true), ("text", false), ("008", false), ("+10", false)] {
+        let pod = json!({
+            "kind": "Pod",
+            "metadata": {
+                "name": "p", "namespace": "ns", "annotations": {"controller.kubernetes.io/pod-deletion-cost": cost},
+            },
+            "spec": {"containers": [{"name": "main", "image": "a:v1"}]},
+        });
+        let answer = admit_any(&pod, &ObjectContext::default()).map(|_| ()).map_err(|r| r.message);
+        let refused = format!(
+            "Pod \"p\" is invalid: metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: \
+             \"{cost}\": must be a 32bit integer"
+        );
+        assert_eq!(answer, if legal { Ok(()) } else { Err(refused) });
+    }
+}
