@@ -6,10 +6,13 @@
 
 #![deny(missing_docs)]
 
+mod change_search;
 pub(crate) mod inputs;
 pub(crate) mod placement;
 pub mod queue_state;
 pub mod report;
+mod submission;
+mod verdict_rows;
 mod verdicts;
 pub mod wait;
 
@@ -18,5 +21,6 @@ pub use report::{
     AdmissionReport, AttemptRow, BorrowedRow, ChangeSize, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement,
     RemedyRow, WorkloadRow,
 };
-pub use verdicts::{admission_report, admission_verdicts, remedy_rows};
+pub use verdict_rows::remedy_rows;
+pub use verdicts::{admission_report, admission_verdicts};
 pub use wait::{WaitEstimate, WaitRequest};
