@@ -3,6 +3,7 @@
 
 mod commands;
 mod generate;
+mod mechanisms;
 
 use crate::support;
 use generate::drawn_scenario;
@@ -48,6 +49,9 @@ struct Case<'a> {
     /// More of the JobSet's spec, after its first replicatedJob.
     more: &'a str,
     rest: &'a str,
+    checkpoint: &'a str,
+    /// Completions of a Job; `None`: one per pod.
+    completions: Option<u32>,
 }
 
 fn pool(nodes: &str, labels: &str) -> String {
@@ -70,6 +74,8 @@ impl<'a> Case<'a> {
             annotations: "",
             more: "",
             rest: "",
+            checkpoint: "{every: 15m, blocking: 600ms, commitDelay: 1m, restore: 3m}",
+            completions: None,
         }
     }
 
@@ -77,16 +83,20 @@ impl<'a> Case<'a> {
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: levels}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
-             [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 15m, blocking: 600ms, commitDelay: 1m, \
-             restore: 3m}}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
-            self.pools, self.faults, self.rest
+             [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
+            self.pools, self.checkpoint, self.faults, self.rest
         );
         let (jobs, pods) = self.jobs;
         let jobset = format!(
             "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train{}}}\nspec:\n  failurePolicy: {{{}, \
              restartStrategy: {}}}\n  replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template: {{spec: \
-             {{parallelism: {pods}, completions: {pods}, {}}}}}\n{}",
-            self.annotations, self.limit, self.strategy, self.job, self.more
+             {{parallelism: {pods}, completions: {}, {}}}}}\n{}",
+            self.annotations,
+            self.limit,
+            self.strategy,
+            self.completions.unwrap_or(pods),
+            self.job,
+            self.more
         );
         support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -116,7 +126,7 @@ fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
         restarts += pods.all_restarts + pods.each.len() as u32;
         let key = |jobset: &sim_analysis::experiment::ReplicatedJobSet| {
             let counted = (jobset.restarts, jobset.restarts_count_towards_max, jobset.restart_budget_used);
-            (counted, jobset.terminal_state)
+            (counted, jobset.terminal_state, jobset.each.len())
         };
         let at = format!("{name}, replication {}", one.pods.replication);
         assert_eq!(key(pods), key(nodes), "{at}: goodput {:?}", one.goodput());
@@ -551,6 +561,33 @@ fn unmodelled_features_are_rejected_by_name() {
         reinitialization: None,
     });
     assert!(refused(&elastic).contains("elastic jobs"));
+    // The scheduler prefers some nodes to others.
+    let labelled = |more: &str| {
+        let other = pool("nodesPerIsland: 4", "kind: other").replace("allocatable: {cpu: 8,", more);
+        let pools = pool("nodesPerIsland: 8", "") + &other;
+        refused(&Case { pools, ..Case::new("Recreate", (1, 8), 0, &[HOST]) }.scenario())
+    };
+    assert!(labelled("allocatable: {cpu: 64,").contains("different amounts of cpu or memory"));
+    assert!(labelled("occupied: {cpu: 6}, allocatable: {cpu: 8,").contains("different amounts of cpu or memory"));
+    let taint = |effect: &str| format!("taints: [{{key: old, effect: {effect}}}], allocatable: {{cpu: 8,");
+    assert!(labelled(&taint("PreferNoSchedule")).contains("taints PreferNoSchedule"));
+    let zones = pool("count: 2, nodesPerIsland: 6", "topology.kubernetes.io/zone: \"z-{pool}\"");
+    let case = Case { pools: zones, ..Case::new("Recreate", (1, 8), 0, &[HOST]) };
+    assert!(refused(&case.scenario()).contains("nodes in several zones"));
+    let later = "containers: [{restartAttempt: 1, startAfter: 10m}]";
+    let case = Case { rest: later, ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
+    assert!(refused(&case.scenario()).contains("container rules that select restarts or attempts"));
+    let tolerates = NEVER.replace(
+        "restartPolicy: Never",
+        "restartPolicy: Never, tolerations: [{key: old, effect: NoExecute, operator: Exists, tolerationSeconds: 60}]",
+    );
+    let tainted = pool("nodesPerIsland: 8", "").replace("allocatable: {cpu: 8,", &taint("NoExecute"));
+    let case = Case { job: tolerates, pools: tainted, ..Case::new("Recreate", (1, 8), 0, &[HOST]) };
+    assert!(refused(&case.scenario()).contains("tolerate for a limited time"));
+    let empty = "  - name: none\n    replicas: 1\n    template: {spec: {parallelism: 0, completions: 0, template: {spec: \
+                 {restartPolicy: Never, containers: [{name: c, image: x}]}}}}\n";
+    let case = Case { more: empty, ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
+    assert!(refused(&case.scenario()).contains("Jobs without pods"));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;
 use sim_surrogate::nodes::{
-    JobSetProfile, JobSetResult, NodesModel, NodesOutcome, NodesSimulator, NotMeasured, Recovery, measure, profile_key,
-    why_not, why_not_placed,
+    JobSetProfile, JobSetResult, NodesModel, NodesOutcome, NodesSimulator, NotMeasured, Recovery, RecoveryEnd, measure,
+    profile_key, why_not, why_not_placed,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -152,7 +152,7 @@ impl NodesExperiment {
             admission: None,
             taken: self.time_by_cause(outcome),
             timeline: JobTimeline::from_training(training),
-            each: outcome.recoveries.iter().map(restart).collect(),
+            each: outcome.recoveries.iter().filter_map(restart).collect(),
         }
     }
 
@@ -166,8 +166,14 @@ impl NodesExperiment {
         let mut named: BTreeMap<String, SegmentTime> = BTreeMap::new();
         let mut segments = outcome.training.segments.iter();
         for recovery in &outcome.recoveries {
-            let Some(process) = self.scenario().fault_processes.get(recovery.cause as usize) else { continue };
-            let sum = named.entry(process.cause.clone()).or_default();
+            let process = self.scenario().fault_processes.get(recovery.cause as usize);
+            // As at level `pods`, a time without losses is no restart, and has no cause.
+            let cause = match (recovery.ending, process) {
+                (RecoveryEnd::Interruption, _) => "other",
+                (_, Some(process)) => process.cause.as_str(),
+                (_, None) => "spare",
+            };
+            let sum = named.entry(cause.to_owned()).or_default();
             let segment = segments.find(|segment| segment.end == recovery.stopped);
             sum.lost_s += segment.map_or(0.0, |segment| segment.lost.seconds());
             sum.recovery_s += recovery.end.since(recovery.stopped.min(recovery.end)).seconds();
@@ -176,9 +182,15 @@ impl NodesExperiment {
     }
 }
 
-fn restart(recovery: &Recovery) -> BriefRestart {
-    let ending = if recovery.is_over { RestartOutcome::Ready } else { RestartOutcome::Unfinished };
-    BriefRestart::new((recovery.fault_at.min(recovery.stopped), recovery.end), ending)
+/// Returns the restart, if it was one.
+fn restart(recovery: &Recovery) -> Option<BriefRestart> {
+    let ending = match recovery.ending {
+        RecoveryEnd::Ready => RestartOutcome::Ready,
+        RecoveryEnd::JobSetEnded => RestartOutcome::JobSetEnded,
+        RecoveryEnd::Unfinished => RestartOutcome::Unfinished,
+        RecoveryEnd::Interruption | RecoveryEnd::Fatal => return None,
+    };
+    Some(BriefRestart::new((recovery.fault_at.min(recovery.stopped), recovery.end), ending))
 }
 
 fn digest(outcome: &NodesOutcome) -> u64 {

@@ -180,6 +180,12 @@ impl ContainerRule {
         selectors.into_iter().all(Option::is_none) && runs.iter().all(Option::is_none) && self.container.is_none()
     }
 
+    /// Returns whether the rule selects restarts, attempts or runs.
+    pub fn selects_attempts(&self) -> bool {
+        let ContainerRule { restart_attempt, job_restart, job_try, in_place_attempt, container_run, .. } = self;
+        [restart_attempt, job_restart, job_try, in_place_attempt, container_run].into_iter().any(Option::is_some)
+    }
+
     /// Returns whether the rule applies wherever `other` does. `is_init` returns true for the name of an init
     /// container, to which only rules that name it apply.
     fn covers(&self, other: &ContainerRule, is_init: impl Fn(&str) -> bool) -> bool {

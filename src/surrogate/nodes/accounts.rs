@@ -44,6 +44,9 @@ pub struct NodesAccounts<'m> {
     jobs: Vec<JobTime>,
     /// Accelerators of each node that pods hold, without those of crowds.
     held: Vec<u64>,
+    /// Current price of an accelerator of each node per hour, in millionths of the currency; zero while the machine is
+    /// not billed.
+    rates: Vec<u64>,
     is_unhealthy: Vec<bool>,
 }
 
@@ -56,6 +59,7 @@ impl<'m> NodesAccounts<'m> {
             ledger,
             jobs: vec![job; model.jobs.len()],
             held: vec![0; model.cluster.len()],
+            rates: model.cluster.price_micros_per_hour.clone(),
             is_unhealthy: vec![false; model.cluster.len()],
             model,
         }
@@ -68,7 +72,7 @@ impl<'m> NodesAccounts<'m> {
     /// What a pod of a Job holds on a node.
     fn of_pod(&self, job: usize, node: NodeId) -> HeldAccelerators {
         let number = u64::from(self.model.template_of(job).accelerators);
-        HeldAccelerators { number, rate: number * self.model.cluster.price_micros_per_hour[node.ix()] }
+        HeldAccelerators { number, rate: number * self.rates[node.ix()] }
     }
 
     /// A crowd comes to its nodes, which are healthy, or leaves them.
@@ -156,9 +160,27 @@ impl<'m> NodesAccounts<'m> {
             self.ledger.transfer(now, jobset, held.pair(), from, to);
         }
         let free = u64::from(self.model.cluster.accelerators[node.ix()]) - self.held[node.ix()];
-        let price = self.model.cluster.price_micros_per_hour[node.ix()];
         let (from, to) = ends(LedgerCategory::Idle);
-        self.ledger.transfer(now, JobSetId::NONE, (free, free * price), from, to);
+        self.ledger.transfer(now, JobSetId::NONE, (free, free * self.rates[node.ix()]), from, to);
+    }
+
+    /// Starts or ends the billing of a machine whose accelerators are all idle or all unhealthy. `pods` are the Jobs of
+    /// the pods on it.
+    pub fn set_billed(&mut self, now: SimTime, node: NodeId, is_billed: bool, pods: impl Iterator<Item = usize>) {
+        let number = u64::from(self.model.cluster.accelerators[node.ix()]);
+        let price = if is_billed { self.model.cluster.price_micros_per_hour[node.ix()] } else { 0 };
+        let before = self.rates[node.ix()];
+        if before == price || number == 0 {
+            return;
+        }
+        let is_unhealthy = self.is_unhealthy[node.ix()];
+        let category = if is_unhealthy { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
+        let held: Vec<(JobSetId, u64)> =
+            pods.map(|job| (self.jobset(job), self.of_pod(job, node).number)).filter(|_| is_unhealthy).collect();
+        self.rates[node.ix()] = price;
+        self.ledger.change_rate(now, (number, category), (before, price), &held);
+        let counted = |is_billed: bool| if is_billed { 0 } else { number };
+        self.ledger.change_not_billed(counted(!is_billed), counted(is_billed));
     }
 
     /// What the pods of a JobSet hold on healthy nodes.

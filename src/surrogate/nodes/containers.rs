@@ -12,11 +12,11 @@ impl Replication<'_, '_> {
         self.spec_of(job).template.template.spec.restart_policy == RestartPolicy::OnFailure
     }
 
-    /// The container of a pod exits, and the kubelet restarts it after its back-off.
+    /// The containers of a pod exit, and the kubelet restarts them after their back-off.
     pub fn restart_container(&mut self, pod: usize) {
         let (job, now) = (self.model.job_of_pod[pod] as usize, self.now);
         let of = &self.model.jobs[job];
-        self.interrupt(of.jobset);
+        self.lose_pods(of.jobset);
         let measured = &self.model.jobsets[of.jobset].profile.containers;
         let chosen = self.choose_delays(of.jobset, measured.len());
         let row = &mut self.pods[pod];
@@ -37,11 +37,12 @@ impl Replication<'_, '_> {
         self.schedule_after(measured[chosen] + back_off, NodesEvent::ContainerRestarted { pod, epoch });
     }
 
-    /// The container runs again, and its restart is counted.
+    /// The containers run again, and their restarts are counted.
     pub fn container_restarted(&mut self, pod: usize) {
         let job = self.model.job_of_pod[pod] as usize;
+        let containers = self.spec_of(job).template.template.spec.containers.len() as u32;
         let row = &mut self.pods[pod];
-        (row.is_restarting, row.restarts) = (false, row.restarts + 1);
+        (row.is_restarting, row.restarts) = (false, row.restarts + containers);
         if row.is_lost || row.is_deleting || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
             return;
         }

@@ -72,6 +72,7 @@ impl Replication<'_, '_> {
             self.jobs[job].replaced -= 1;
             self.accounts.release(self.now, job, node);
             self.places.move_pod(job, is_leader, node, false);
+            self.update_billing(node, false);
             self.has_free_nodes = true;
             self.check_failed(job);
             self.check_gone(job);
@@ -134,6 +135,10 @@ impl Replication<'_, '_> {
         if starts && self.is_in_place(jobset) && self.jobsets[jobset].has_started {
             self.join_in_place(jobset);
         }
+        if placed > 0 {
+            let epoch = self.jobs[job].epoch;
+            self.schedule_after(rest + self.run_delays(jobset).ready, NodesEvent::PodsRun { job, epoch });
+        }
         if self.jobs[job].unplaced > 0 {
             if self.jobs[job].waits_since.is_none() {
                 self.waits += 1;
@@ -147,6 +152,15 @@ impl Replication<'_, '_> {
             self.jobs[job].bound_at = self.now + rest;
             self.place_deferred(jobset);
             self.check_complete(jobset);
+        }
+    }
+
+    /// The pods of a Job are ready, and wait for others of their JobSet.
+    pub fn pods_run(&mut self, job: usize) {
+        let row = &self.jobs[job];
+        let waits = row.exists && !row.is_deleting && row.failure.is_none();
+        if waits && !self.jobsets[self.model.jobs[job].jobset].trainer.is_running() {
+            self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
         }
     }
 
@@ -222,7 +236,7 @@ impl Replication<'_, '_> {
             return;
         }
         let bound = self.jobs_of(jobset).map(|job| self.jobs[job].bound_at).max().unwrap_or(self.now);
-        let at = self.now.max(bound + self.ready_delay(jobset));
+        let at = self.now.max(bound + self.run_delays(jobset).ready);
         let row = &mut self.jobsets[jobset];
         row.epoch += 1;
         let epoch = row.epoch;

@@ -74,7 +74,7 @@ impl Replication<'_, '_> {
             }
         }
         if is_crash {
-            self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
+            self.lose_host(node);
         }
         let row = &mut self.health.rows[node.ix()];
         let was_connected = row.is_connected;
@@ -92,18 +92,47 @@ impl Replication<'_, '_> {
         }
     }
 
+    /// The machine failed, or its Node object was deleted or created: checkpoints in its memory are gone.
+    fn lose_host(&mut self, node: NodeId) {
+        self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
+    }
+
     /// Updates whether the accelerators of a node count as unhealthy, and whether the scheduler may use it.
     fn update_health(&mut self, node: NodeId) {
         let row = self.health.rows[node.ix()];
         if self.accounts.is_unhealthy(node) != row.is_unhealthy() {
             self.pods_on(node);
         }
-        let jobs = self.on_node[node.ix()].iter().map(|pod| self.model.job_of_pod[*pod] as usize);
-        let jobs = jobs.chain(self.replaced_on[node.ix()].iter().map(|(job, _)| *job));
-        self.accounts.set_unhealthy(self.now, node, row.is_unhealthy(), jobs);
+        // The price of a lost machine changes while all of its accelerators are in one category.
+        self.update_billing(node, true);
+        let jobs: Vec<usize> = self.jobs_on(node).collect();
+        self.accounts.set_unhealthy(self.now, node, row.is_unhealthy(), jobs.into_iter());
+        self.update_billing(node, false);
         self.places.set_usable(node, row.is_usable());
         if row.is_usable() {
             self.has_free_nodes = true;
+        }
+    }
+
+    /// The Jobs of the pods on a node that have a state of their own, or a replacement.
+    fn jobs_on(&self, node: NodeId) -> impl Iterator<Item = usize> {
+        let pods = self.on_node[node.ix()].iter().map(|pod| self.model.job_of_pod[*pod] as usize);
+        pods.chain(self.replaced_on[node.ix()].iter().map(|(job, _)| *job))
+    }
+
+    /// Starts the billing of a machine that now costs money, or ends that of one that does not: machines on demand cost
+    /// money while their Nodes exist, except idle spares that first have to be started.
+    pub fn update_billing(&mut self, node: NodeId, starts: bool) {
+        if !self.model.has_on_demand || !self.model.cluster.is_on_demand(node) {
+            return;
+        }
+        let row = self.health.rows[node.ix()];
+        let is_free = !self.places.is_crowded(node) && self.jobs_on(node).next().is_none();
+        let is_idle_spare = self.model.has_cold_spares && row.is_cordoned && is_free;
+        let is_billed = row.exists && !is_idle_spare;
+        if is_billed == starts {
+            let jobs: Vec<usize> = self.jobs_on(node).collect();
+            self.accounts.set_billed(self.now, node, is_billed, jobs.into_iter());
         }
     }
 
@@ -227,6 +256,7 @@ impl Replication<'_, '_> {
 
     /// A new machine with a new Node object of the same name.
     fn new_machine(&mut self, node: NodeId) {
+        self.lose_host(node);
         let existed = self.health.rows[node.ix()].exists;
         self.health.set_exists(node, true);
         self.places.set_object(node, true, &self.pods_for_places(node));
@@ -249,6 +279,7 @@ impl Replication<'_, '_> {
         for pod in self.pods_on(node) {
             self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
         }
+        self.lose_host(node);
         self.health.is_known(node);
         self.health.set_exists(node, false);
         let row = &mut self.health.rows[node.ix()];

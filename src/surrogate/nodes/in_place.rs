@@ -21,7 +21,7 @@ impl Replication<'_, '_> {
 
     /// A container exits, and all containers of the JobSet restart in place (T-8).
     pub fn restart_in_place(&mut self, jobset: usize) {
-        self.interrupt(jobset);
+        self.lose_pods(jobset);
         let delays = self.choose_in_place(jobset);
         self.begin_attempt(jobset, delays.noticed);
         self.await_agents(jobset, delays.ready);
@@ -54,13 +54,16 @@ impl Replication<'_, '_> {
             return self.schedule(at, NodesEvent::LimitExceeded { jobset });
         }
         row.attempts += 1;
+        if let Some(open) = &mut row.interruption {
+            (open.has_losses, open.is_ordered) = (true, true);
+        }
         row.counted.push(CountedRestart { at, times: 1, uncounted: 0, cause, is_pod_failure_policy: false });
         for job in self.jobs_of(jobset) {
             for pod in &self.jobs[job].apart {
                 let row = &mut self.pods[*pod];
                 row.has_new_attempt = false;
-                // Processes that hang or compute wrong results are gone; a lost machine restarts none.
-                if !row.is_lost {
+                // Processes that hang or compute wrong results are gone; a lost machine and a deleted pod restart none.
+                if !row.is_lost && !row.is_deleting {
                     (row.hang, row.epoch) = (None, row.epoch + 1);
                 }
             }

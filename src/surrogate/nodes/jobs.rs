@@ -2,7 +2,7 @@
 //! when they take effect.
 
 use super::outcome::CountedRestart;
-use super::profile::JobDelays;
+use super::profile::{JobDelays, RestartDelays};
 use super::run::{JobRow, NodesEvent, Replication};
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartStrategy};
 use sim_base::{Duration, SimTime};
@@ -61,6 +61,7 @@ impl Replication<'_, '_> {
         self.accounts.release(self.now, job, node);
         self.on_node[node.ix()].retain(|other| *other != pod);
         self.places.move_pod(job, self.is_leader(pod), node, false);
+        self.update_billing(node, false);
         self.has_free_nodes = true;
         self.check_failed(job);
         self.check_gone(job);
@@ -70,10 +71,12 @@ impl Replication<'_, '_> {
     pub fn fail_pod(&mut self, pod: usize, exit_code: Option<i32>, noticed: Duration) {
         let job = self.model.job_of_pod[pod] as usize;
         let jobset = self.model.jobs[job].jobset;
-        self.interrupt(jobset);
+        self.lose_pods(jobset);
         self.end_pod(pod);
-        let container = self.container_name(job);
-        let codes: Vec<(&str, i32)> = exit_code.iter().map(|code| (container.as_str(), *code)).collect();
+        // All containers of the pod end.
+        let containers = &self.model.spec_of(job).template.template.spec.containers;
+        let codes = exit_code.into_iter().flat_map(|code| containers.iter().map(move |c| (c.name.as_str(), code)));
+        let codes: Vec<(&str, i32)> = codes.collect();
         let view = FailedPodView { exit_codes: &codes, disruption_target: false };
         self.count_failed_pod(pod, &FailedPod { view, ended_at: self.now, noticed });
     }
@@ -83,7 +86,7 @@ impl Replication<'_, '_> {
     pub fn end_disrupted(&mut self, pod: usize, ended_at: SimTime) {
         let job = self.model.job_of_pod[pod] as usize;
         let was_counted = self.pods[pod].is_deleting && self.fails_while_terminating(job);
-        self.interrupt(self.model.jobs[job].jobset);
+        self.lose_pods(self.model.jobs[job].jobset);
         self.end_pod(pod);
         if !was_counted {
             self.count_failed_pod(pod, &FailedPod::disrupted(ended_at));
@@ -96,7 +99,7 @@ impl Replication<'_, '_> {
         if !self.pods[pod].exists || self.pods[pod].is_deleting {
             return;
         }
-        self.interrupt(self.model.jobs[job].jobset);
+        self.lose_pods(self.model.jobs[job].jobset);
         let row = &mut self.pods[pod];
         (row.is_deleting, row.not_ready_at) = (true, row.not_ready_at.min(self.now));
         if self.fails_while_terminating(job) {
@@ -119,9 +122,8 @@ impl Replication<'_, '_> {
     /// The kubelet begins to stop a deleted pod.
     pub fn terminate(&mut self, pod: usize) {
         let job = self.model.job_of_pod[pod] as usize;
-        let after = self.restart_delays(self.model.jobs[job].jobset).siblings_end;
         let epoch = self.pods[pod].epoch;
-        self.schedule_after(after, NodesEvent::PodTerminated { pod, epoch });
+        self.schedule_after(self.model.termination_of(job), NodesEvent::PodTerminated { pod, epoch });
     }
 
     /// Returns whether the API server removes deleted pods of a Job without their kubelet: without a grace period, as
@@ -136,14 +138,8 @@ impl Replication<'_, '_> {
         self.spec_of(job).template.pod_replacement_policy() != PodReplacementPolicy::Failed
     }
 
-    fn container_name(&self, job: usize) -> String {
-        let containers = &self.spec_of(job).template.template.spec.containers;
-        containers.first().map_or(String::new(), |container| container.name.clone())
-    }
-
     pub fn spec_of(&self, job: usize) -> &sim_api::spec::ReplicatedJob {
-        let of = &self.model.jobs[job];
-        &self.model.jobsets[of.jobset].spec.spec.replicated_jobs[of.rj as usize]
+        self.model.spec_of(job)
     }
 
     /// The Job controller counts a failed pod, and decides whether the Job fails or replaces it.
@@ -219,7 +215,19 @@ impl Replication<'_, '_> {
         let epoch = row.epoch;
         self.stop_waiting(job);
         self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
-        self.schedule_after(noticed + delays.siblings_end, NodesEvent::SiblingsEnded { job, epoch });
+        let after = if self.has_live_pods(job) {
+            delays.siblings_deleted + self.model.termination_of(job)
+        } else {
+            Duration::ZERO
+        };
+        self.schedule_after(noticed + after, NodesEvent::SiblingsEnded { job, epoch });
+    }
+
+    /// Returns whether a pod of a Job is on a running machine.
+    fn has_live_pods(&self, job: usize) -> bool {
+        let row = &self.jobs[job];
+        let lives = |pod: &usize| self.pods[*pod].exists && !self.pods[*pod].is_lost && self.pods[*pod].node.is_some();
+        !row.crowd.nodes.is_empty() || row.apart.iter().any(lives)
     }
 
     pub fn siblings_ended(&mut self, job: usize) {
@@ -250,8 +258,9 @@ impl Replication<'_, '_> {
     pub fn check_failed(&mut self, job: usize) {
         let row = &self.jobs[job];
         let waits_for_lost = self.model.scenario.control_plane.kubernetes.delays_terminal_condition();
-        let may_fail = row.siblings_ended && (row.lost + row.replaced == 0 || !waits_for_lost);
-        if row.failure.is_some() && row.finished.is_none() && !row.is_deleting && may_fail {
+        let is_failing = row.failure.is_some() && row.finished.is_none() && !row.is_deleting;
+        let has_no_lost = row.lost + row.replaced == 0 || !waits_for_lost;
+        if is_failing && has_no_lost && (row.siblings_ended || !self.has_live_pods(job)) {
             let (epoch, jobset) = (row.epoch, self.model.jobs[job].jobset);
             let after = self.restart_delays(jobset).failed;
             self.schedule_after(after, NodesEvent::JobFailed { job, epoch });
@@ -299,6 +308,7 @@ impl Replication<'_, '_> {
         let mut plan = std::mem::take(&mut self.plan);
         reconcile(&view, &mut plan);
         let before = &self.jobsets[jobset].status;
+        let failed_rj = views.iter().find(|view| view.finished.is_some()).map(|view| view.rj);
         let is_restart = plan.status.restarts > before.restarts;
         let single = self.single_restarts(jobset, &plan.status);
         let used = |status: &JobSetStatus| status.budget_used().max(0) as u32;
@@ -320,7 +330,7 @@ impl Replication<'_, '_> {
             return self.fail_jobset(jobset);
         }
         if is_restart {
-            self.restart_jobset(jobset);
+            self.restart_jobset(jobset, failed_rj);
         }
         single.into_iter().for_each(|job| self.restart_job(job));
     }
@@ -338,9 +348,9 @@ impl Replication<'_, '_> {
 
     /// The restart of a single Job is counted: it is deleted and created again.
     fn restart_job(&mut self, job: usize) {
-        let jobset = self.model.jobs[job].jobset;
-        self.interrupt(jobset);
-        let chosen = self.choose_delays(jobset, self.model.jobsets[jobset].profile.single_jobs.len());
+        let (jobset, rj) = (self.model.jobs[job].jobset, self.model.jobs[job].rj);
+        self.order_restart(jobset);
+        let chosen = self.choose_restart(jobset, &self.model.jobsets[jobset].profile.single_jobs, Some(rj));
         (self.jobsets[jobset].single, self.jobs[job].single) = (Some(chosen), Some(chosen));
         (self.jobs[job].is_awaited, self.jobs[job].is_deferred) = (true, false);
         if self.jobs[job].exists && !self.jobs[job].is_deleting {
@@ -388,11 +398,24 @@ impl Replication<'_, '_> {
         }
     }
 
+    /// Chooses one of the measured restarts that began with the failure of a Job of this replicatedJob, if there are
+    /// any, else one of all.
+    fn choose_restart(&mut self, jobset: usize, measured: &[RestartDelays], failed_rj: Option<u32>) -> usize {
+        let is_alike = |restart: &RestartDelays| Some(restart.failed_rj) == failed_rj;
+        let alike = measured.iter().filter(|restart| is_alike(restart)).count();
+        if alike == 0 {
+            return self.choose_delays(jobset, measured.len());
+        }
+        let chosen = self.choose_delays(jobset, alike);
+        let mut own = measured.iter().enumerate().filter(|(_, restart)| is_alike(restart));
+        own.nth(chosen).map_or(0, |(nth, _)| nth)
+    }
+
     /// The restart is counted: all Jobs are deleted and created again.
-    fn restart_jobset(&mut self, jobset: usize) {
-        self.interrupt(jobset);
-        let of = self.model.jobsets[jobset].profile.restarts.len();
-        self.jobsets[jobset].delays = self.choose_delays(jobset, of);
+    fn restart_jobset(&mut self, jobset: usize, failed_rj: Option<u32>) {
+        self.order_restart(jobset);
+        let chosen = self.choose_restart(jobset, &self.model.jobsets[jobset].profile.restarts, failed_rj);
+        self.jobsets[jobset].delays = chosen;
         (self.jobsets[jobset].has_started, self.jobsets[jobset].single) = (true, None);
         for job in self.jobs_of(jobset) {
             self.jobs[job].single = None;

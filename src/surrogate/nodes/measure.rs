@@ -1,7 +1,7 @@
 //! Measures the restart profile of a JobSet: short simulations at level `pods`, in which a container exits after the
 //! start.
 
-use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, PlacementDelays, RestartDelays, StartDelays};
+use super::profile::{InPlaceDelays, JobDelays, JobSetProfile, PlacementDelays, RestartDelays, RunDelays, StartDelays};
 use super::refuse::{exit_codes, takes_nodes};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 use sim_api::spec::{
@@ -69,15 +69,23 @@ pub fn measure(
     let bare = scenario_of(scenario, jobset);
     let jobs: Vec<(String, u32)> = job_names(&bare);
     let exit_code = exit_code(scenario);
-    let all: Vec<usize> = (0..jobs.len()).collect();
+    let rjs = positions(&bare);
+    let all = turns(&rjs, RESTARTS as usize);
     let simulate = |scenario: &ScenarioSpec, end: MeasuredEnd, failing: &[usize]| {
-        let run = |nth| run((scenario, end), (&jobs, failing), nth, stops);
+        let run = |nth| run((scenario, end), (&jobs, &rjs, failing), nth, stops);
         (0..RESTARTS).into_par_iter().map(run).collect::<Result<Vec<MeasuredRestart>, NotMeasured>>()
     };
     let runs_of =
         |scenario: &ScenarioSpec, failing: &[usize]| simulate(scenario, MeasuredEnd::Exit(exit_code), failing);
     let runs = runs_of(&bare, &all)?;
     let is_in_place = bare.jobsets[0].jobset.restarts_in_place();
+    // Pods of Jobs that no restart deletes while they run are deleted on purpose.
+    let lacks_terminations = runs.iter().all(|run| run.jobs.iter().all(|job| job.terminated.is_empty()));
+    let replaced = if takes_nodes(scenario) && (is_in_place || lacks_terminations) {
+        simulate(&bare, MeasuredEnd::Deletion, &all)?
+    } else {
+        Vec::new()
+    };
     let restarting = with_restarted_containers(scenario, jobset, &bare).filter(|_| !is_in_place);
     let profile = JobSetProfile {
         starts: runs.iter().filter_map(StartDelays::from_measured).collect(),
@@ -85,11 +93,9 @@ pub fn measure(
             // The Jobs remain; no delay of theirs is used.
             vec![RestartDelays { jobs: vec![JobDelays::default(); jobs.len()], ..RestartDelays::default() }]
         } else {
-            runs.iter().filter_map(RestartDelays::from_measured).collect()
+            with_deletions(runs.iter().filter_map(RestartDelays::from_measured).collect())
         },
         in_place: if is_in_place {
-            let replaced =
-                if takes_nodes(scenario) { simulate(&bare, MeasuredEnd::Deletion, &all)? } else { Vec::new() };
             let pairs = runs.iter().enumerate().map(|(nth, run)| (run, replaced.get(nth)));
             pairs.filter_map(|(run, replaced)| InPlaceDelays::from_measured(run, replaced)).collect()
         } else {
@@ -106,6 +112,7 @@ pub fn measure(
             Some(scenario) => runs_of(scenario, &all)?.iter().filter_map(RestartDelays::from_measured_job).collect(),
             None => Vec::new(),
         },
+        terminations: terminations(&[&runs[..], &replaced].concat(), &rjs),
         endings: runs.iter().filter_map(|run| Some(run.completed?.since(run.done?))).collect(),
     };
     let lacks_in_place = is_in_place && profile.in_place.is_empty();
@@ -118,6 +125,48 @@ pub fn measure(
         return Err(NotMeasured::NeverReady(bare.jobsets[0].jobset.name.clone()));
     }
     Ok(profile)
+}
+
+/// Position of the replicatedJob of each Job.
+fn positions(scenario: &ScenarioSpec) -> Vec<u32> {
+    let rjs = (0..).zip(&scenario.jobsets[0].jobset.spec.replicated_jobs);
+    rjs.flat_map(|(at, rj)| std::iter::repeat_n(at, rj.replicas as usize)).collect()
+}
+
+/// The positions of the Jobs that fail in this many restarts: the replicatedJobs take turns, and the Jobs of each.
+fn turns(rjs: &[u32], restarts: usize) -> Vec<usize> {
+    let kinds = rjs.last().map_or(1, |last| *last as usize + 1);
+    let rounds = restarts.div_ceil(kinds);
+    let turn = |nth: usize| {
+        let (rj, round) = ((nth % kinds) as u32, nth / kinds);
+        let own: Vec<usize> = (0..rjs.len()).filter(|at| rjs[*at] == rj).collect();
+        own.get(round * own.len() / rounds).copied()
+    };
+    (0..restarts).filter_map(turn).collect()
+}
+
+/// The restarts, of which some began with the failure of a Job without other pods: their Job controller needs as long
+/// for the deletion of others as in the other restarts.
+fn with_deletions(mut restarts: Vec<RestartDelays>) -> Vec<RestartDelays> {
+    let longest = restarts.iter().map(|restart| restart.siblings_deleted).max().unwrap_or_default();
+    restarts.iter_mut().filter(|r| r.siblings_deleted == Duration::ZERO).for_each(|r| r.siblings_deleted = longest);
+    restarts
+}
+
+/// Mean time per Job from the deletion of a running pod until it has ended; of the Jobs of its replicatedJob, or of all
+/// Jobs, if none of its own pods was deleted while it ran.
+fn terminations(runs: &[MeasuredRestart], rjs: &[u32]) -> Vec<Duration> {
+    let mean = |is_meant: &dyn Fn(usize) -> bool| {
+        let jobs = runs.iter().flat_map(|run| run.jobs.iter().enumerate());
+        let all: Vec<u64> =
+            jobs.filter(|(at, _)| is_meant(*at)).flat_map(|(_, job)| &job.terminated).map(|d| d.0).collect();
+        (!all.is_empty()).then(|| Duration(all.iter().sum::<u64>() / all.len() as u64))
+    };
+    let of = |own: usize| {
+        let of_rj = || mean(&|at| rjs[at] == rjs[own]);
+        mean(&|at| at == own).or_else(of_rj).or_else(|| mean(&|_| true)).unwrap_or_default()
+    };
+    (0..rjs.len()).map(of).collect()
 }
 
 /// Returns a text that is equal for JobSets of two scenarios exactly if the same simulations measure them: a sweep
@@ -174,7 +223,7 @@ pub struct MeasurementParameter {
     pub why: &'static str,
 }
 
-/// The names of the Jobs with pods, each with its number of pods.
+/// The names of the Jobs, each with its number of pods.
 fn job_names(scenario: &ScenarioSpec) -> Vec<(String, u32)> {
     let jobset = &scenario.jobsets[0].jobset;
     let of = jobset.spec.replicated_jobs.iter().flat_map(|rj| {
@@ -290,7 +339,7 @@ enum MeasuredEnd {
 /// Simulates one start, one restart after the end of a pod, and the completion. The pod that exits differs between
 /// runs. The Jobs at the positions `failing` take turns.
 fn run(
-    (bare, end): (&ScenarioSpec, MeasuredEnd), (jobs, failing): (&[(String, u32)], &[usize]), nth: u64,
+    (bare, end): (&ScenarioSpec, MeasuredEnd), (jobs, rjs, failing): (&[(String, u32)], &[u32], &[usize]), nth: u64,
     stops: StopMeasurement<'_>,
 ) -> Result<MeasuredRestart, NotMeasured> {
     if stops() {
@@ -312,6 +361,7 @@ fn run(
     });
     let mut simulation = SimulationInput::new(&scenario).map_err(NotMeasured::CannotRun)?;
     let mut sink = RestartSink::new(jobs, failed_job, stops);
+    sink.seen.failed_rj = rjs[failed_job];
     let outcome = simulation.run(scenario.seed, FIRST - nth, &mut sink);
     match outcome.end_reason {
         EndReason::Stopped => Err(NotMeasured::Stopped),
@@ -328,6 +378,8 @@ pub struct MeasuredRestart {
     pub exited: Option<SimTime>,
     /// Position of the Job whose container exits.
     pub failed_job: usize,
+    /// Position of its replicatedJob.
+    pub failed_rj: u32,
     pub failed: Option<SimTime>,
     pub counted: Option<SimTime>,
     /// The manager notices an in-place restart.
@@ -335,6 +387,9 @@ pub struct MeasuredRestart {
     /// The pod that replaces another one is bound.
     pub replaced: Option<SimTime>,
     pub ready_again: Option<SimTime>,
+    /// The containers of the last pod run, for the first time and after the restart.
+    pub runs: Option<SimTime>,
+    pub runs_again: Option<SimTime>,
     pub done: Option<SimTime>,
     pub completed: Option<SimTime>,
     pub jobs: Vec<MeasuredJob>,
@@ -354,6 +409,8 @@ pub struct MeasuredJob {
     /// Bindings of pods of the second attempt.
     pub first_bound: Option<SimTime>,
     pub last_bound: Option<SimTime>,
+    /// Times from the deletion of running pods until their ends.
+    pub terminated: Vec<Duration>,
 }
 
 impl MeasuredJob {
@@ -399,15 +456,24 @@ impl RestartDelays {
         let noticed = run.jobs.get(run.failed_job)?.first_ended?;
         let siblings = run.jobs.get(run.failed_job)?.ended_before_failure?.max(noticed);
         let failed = run.failed?;
+        let terminated = &run.jobs[run.failed_job].terminated;
+        let longest = terminated.iter().copied().max().unwrap_or_default();
         let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
         Some(RestartDelays {
+            failed_rj: run.failed_rj,
             noticed: noticed.since(exited),
-            siblings_end: siblings.since(noticed),
+            siblings_deleted: Duration(siblings.since(noticed).0.saturating_sub(longest.0)),
             failed: failed.since(siblings),
             counted: counted.since(failed),
             jobs,
-            ready: ready.since(bound),
+            pods: RunDelays::between(bound, run.runs_again, ready),
         })
+    }
+}
+
+impl RunDelays {
+    fn between(bound: SimTime, runs: Option<SimTime>, ready: SimTime) -> RunDelays {
+        RunDelays { running: runs.map_or(ready, |at| at.min(ready)).since(bound), ready: ready.since(bound) }
     }
 }
 
@@ -422,7 +488,7 @@ impl StartDelays {
         let jobs: Option<Vec<PlacementDelays>> =
             run.jobs.iter().map(|job| placed(job.first_start, job.last_start)).collect();
         let bound = run.jobs.iter().filter_map(|job| job.last_start).max()?;
-        Some(StartDelays { placed: jobs?, ready: ready.since(bound) })
+        Some(StartDelays { placed: jobs?, pods: RunDelays::between(bound, run.runs, ready) })
     }
 }
 
@@ -434,6 +500,8 @@ struct RestartSink<'a> {
     of_job: BTreeMap<JobId, usize>,
     of_pod: BTreeMap<PodId, usize>,
     nodes: BTreeMap<PodId, NodeId>,
+    /// Deletions of pods that have not ended.
+    deleted: BTreeMap<PodId, SimTime>,
     stops: StopMeasurement<'a>,
 }
 
@@ -450,6 +518,7 @@ impl<'a> RestartSink<'a> {
             of_job: BTreeMap::new(),
             of_pod: BTreeMap::new(),
             nodes: BTreeMap::new(),
+            deleted: BTreeMap::new(),
             stops,
         }
     }
@@ -459,6 +528,9 @@ impl<'a> RestartSink<'a> {
         self.nodes.insert(pod, node);
         if self.seen.ready.is_some() {
             self.seen.replaced.get_or_insert(now);
+        }
+        if self.seen.ready_again.is_some() {
+            return;
         }
         let Some(at) = self.of_pod.get(&pod) else { return };
         let job = &mut self.seen.jobs[*at];
@@ -477,6 +549,9 @@ impl<'a> RestartSink<'a> {
         }
         let Some(at) = self.of_pod.get(&pod) else { return };
         let job = &mut self.seen.jobs[*at];
+        if let Some(deleted) = self.deleted.remove(&pod) {
+            job.terminated.push(now.since(deleted));
+        }
         if self.seen.failed.is_none() {
             job.first_ended.get_or_insert(now);
             job.ended_before_failure = Some(now);
@@ -502,6 +577,13 @@ impl RecordSink for RestartSink<'_> {
                 }
             }
             Body::PodBound { pod, node, .. } => self.bound(now, pod, node),
+            Body::PodRunning { .. } => {
+                let last = if seen.ready.is_none() { &mut seen.runs } else { &mut seen.runs_again };
+                if seen.ready_again.is_none() {
+                    *last = Some(now);
+                }
+            }
+            Body::PodDeleting { pod, .. } => drop(self.deleted.insert(pod, now)),
             Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => self.ended(now, pod),
             Body::ContainerExited { .. } => drop(seen.exited.get_or_insert(now)),
             Body::JobCondition { kind: JobConditionType::Failed, .. } => drop(seen.failed.get_or_insert(now)),

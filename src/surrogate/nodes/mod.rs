@@ -26,7 +26,7 @@ mod trainer;
 
 pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parameters, profile_key};
 pub use model::NodesModel;
-pub use outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
+pub use outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery, RecoveryEnd};
 pub use profile::JobSetProfile;
 pub use refuse::{why_not, why_not_placed};
 pub use run::NodesSimulator;

@@ -32,7 +32,10 @@ pub struct NodesModel {
     pub takes_nodes_alone: bool,
     /// Whether nodes differ in nothing that matters: one pool, and no faults of whole domains.
     pub has_equal_nodes: bool,
-    /// Price of an accelerator per hour, in millionths of the currency, if it is the same on all nodes.
+    /// Whether machines are billed only while they exist, and whether idle spares are not billed.
+    pub has_on_demand: bool,
+    pub has_cold_spares: bool,
+    /// Price of an accelerator per hour, in millionths of the currency, if it is always the same on all nodes.
     pub price: Option<u64>,
 }
 
@@ -86,7 +89,10 @@ impl NodesModel {
         let cluster = ClusterBuilder::build(&scenario.topology, &requested_resources(&scenario));
         let configuration = SchedulerConfiguration::read(&scenario.scheduler);
         let nodes_to_find = configuration.profile("").map_or(cluster.len(), |p| p.nodes_to_find(cluster.len()));
+        let has_on_demand = (0..cluster.len()).any(|node| cluster.is_on_demand(NodeId(node as u32)));
         let mut model = NodesModel {
+            has_on_demand,
+            has_cold_spares: scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO),
             faults: FaultModel::new(&scenario),
             domains: Vec::new(),
             templates: Vec::new(),
@@ -102,7 +108,7 @@ impl NodesModel {
                 .price_micros_per_hour
                 .first()
                 .copied()
-                .filter(|first| cluster.price_micros_per_hour.iter().all(|price| price == first)),
+                .filter(|first| cluster.price_micros_per_hour.iter().all(|price| price == first) && !has_on_demand),
             cluster,
             scenario: Arc::clone(&scenario),
         };
@@ -193,6 +199,18 @@ impl NodesModel {
             pods_per_node: rooms.max().unwrap_or(0),
             facts,
         });
+    }
+
+    /// The replicatedJob of a Job.
+    pub fn spec_of(&self, job: usize) -> &ReplicatedJob {
+        let of = &self.jobs[job];
+        &self.jobsets[of.jobset].spec.spec.replicated_jobs[of.rj as usize]
+    }
+
+    /// Time from the deletion of a running pod of a Job until it has ended.
+    pub fn termination_of(&self, job: usize) -> Duration {
+        let jobset = &self.jobsets[self.jobs[job].jobset];
+        jobset.profile.terminations[job - jobset.jobs.start]
     }
 
     pub fn template_of(&self, job: usize) -> &PodKind {

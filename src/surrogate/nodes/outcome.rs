@@ -14,8 +14,23 @@ pub struct Recovery {
     pub stopped: SimTime,
     /// Time at which all pods were ready again, otherwise the end of the JobSet or run.
     pub end: SimTime,
-    /// True if all pods were ready again.
-    pub is_over: bool,
+    /// How it ended.
+    pub ending: RecoveryEnd,
+}
+
+/// How a time without training ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RecoveryEnd {
+    /// All pods were ready again, after containers restarted or pods were replaced.
+    Ready,
+    /// All pods were ready again, and neither had happened: a node was unreachable for a time.
+    Interruption,
+    /// The JobSet ended during a restart.
+    JobSetEnded,
+    /// The JobSet failed without a restart.
+    Fatal,
+    /// The run ended before that.
+    Unfinished,
 }
 
 /// Restarts that were counted at one time.

@@ -57,6 +57,9 @@ impl Replication<'_, '_> {
         if !crowd.nodes.is_empty() {
             self.accounts.move_crowd(self.now, job, &crowd.nodes, false);
             self.places.move_crowd(job, crowd.leader, &crowd.nodes, false);
+            if self.model.has_on_demand && self.model.has_cold_spares {
+                crowd.nodes.iter().for_each(|node| self.update_billing(node, false));
+            }
         }
     }
 

@@ -21,6 +21,17 @@ pub struct JobSetProfile {
     pub containers: Vec<Duration>,
     /// Times from the completion of the work to the condition Completed.
     pub endings: Vec<Duration>,
+    /// Per Job, from the deletion of a running pod until it has ended.
+    pub terminations: Vec<Duration>,
+}
+
+/// Delays from the binding of the last pod.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunDelays {
+    /// Until the containers of all pods run.
+    pub running: Duration,
+    /// Until all pods are ready.
+    pub ready: Duration,
 }
 
 /// Delays of one start of a JobSet.
@@ -28,8 +39,7 @@ pub struct JobSetProfile {
 pub struct StartDelays {
     /// Per Job, from the submission until its first pod is bound, and from then until its last pod is bound.
     pub placed: Vec<PlacementDelays>,
-    /// From the binding of the last pod until all pods are ready.
-    pub ready: Duration,
+    pub pods: RunDelays,
 }
 
 /// When the pods of a Job are bound.
@@ -44,18 +54,19 @@ pub struct PlacementDelays {
 /// Delays of one restart of a JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestartDelays {
+    /// Position of the replicatedJob whose Job failed.
+    pub failed_rj: u32,
     /// From the exit of a container until the phase of its pod is Failed.
     pub noticed: Duration,
-    /// From then until all other pods of its Job have ended.
-    pub siblings_end: Duration,
+    /// From then until all other pods of its Job are deleted.
+    pub siblings_deleted: Duration,
     /// From the end of the last pod of a failing Job to its condition Failed.
     pub failed: Duration,
     /// From the condition Failed until the restart is counted, or the JobSet fails.
     pub counted: Duration,
     /// Per Job, from the count.
     pub jobs: Vec<JobDelays>,
-    /// From the binding of the last pod until all pods are ready.
-    pub ready: Duration,
+    pub pods: RunDelays,
 }
 
 /// Delays of a Job that is deleted and created again, from the count of the restart.

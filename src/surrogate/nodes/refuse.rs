@@ -1,14 +1,16 @@
 //! Features that level `nodes` does not simulate. Scenarios that use them are refused with the names of the features.
 
 use super::faults::{LOST_EXIT_CODE, MISSING_EXIT_CODE};
-use super::model::NodesModel;
+use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
 use sim_api::spec::{
     DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
-    RestartStrategy, ScenarioSpec,
+    RestartStrategy, ScenarioSpec, TaintEffect,
 };
+use sim_base::NodeId;
 use sim_reliability::training::ERROR_EXIT_CODE;
-use std::collections::BTreeSet;
+use sim_scheduler::SchedulerConfiguration;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns all reasons why level `nodes` does not simulate a scenario; empty if it does.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -28,6 +30,10 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     refuse(
         scenario.containers.iter().any(|rule| rule.exits() || rule.pod_fails),
         "rules for the run time of containers (containers)",
+    );
+    refuse(
+        scenario.containers.iter().any(|rule| rule.selects_attempts()),
+        "container rules that select restarts or attempts (containers)",
     );
     refuse(scenario.kueue.is_some(), "objects of Kueue");
     refuse(scenario.slice_formation.is_some(), "slices that are formed again (sliceFormation)");
@@ -55,6 +61,7 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         for rj in spec.replicated_jobs.iter().filter(|_| !is_in_place || takes_nodes(scenario)) {
             refuse(jobset.selects_labelled_nodes(rj), "exclusive placement by node selectors");
             let job = &rj.template;
+            refuse(job.pods() == 0 && rj.replicas > 0, "Jobs without pods (parallelism 0)");
             let rules = job.pod_failure_policy.as_deref().unwrap_or_default();
             let fails = rules.iter().any(|rule| rule.action == PodFailurePolicyAction::FailJob);
             refuse(is_in_place && fails, "InPlaceRestart with podFailurePolicy rules that fail a Job");
@@ -76,10 +83,67 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
 
 /// Returns why level `nodes` does not simulate a prepared scenario, if it does not.
 pub fn why_not_placed(model: &NodesModel) -> Option<String> {
+    if let Some(why) = unequal_nodes(model) {
+        return Some(why.to_owned());
+    }
     let uses_ports = pod_specs(&model.scenario).any(|pod| pod.terms.host_ports > 0);
     // A pod that leaves no room for another one needs no port that another one uses.
     let shares = uses_ports && !model.takes_nodes_alone;
     shares.then(|| "pods that use ports of the node (hostPort, hostNetwork) and share nodes with other pods".to_owned())
+}
+
+/// Returns why the scheduler prefers some of the nodes on which a pod fits to others, if it does: nodes without pods
+/// have equal scores at this level.
+fn unequal_nodes(model: &NodesModel) -> Option<&'static str> {
+    let configuration = SchedulerConfiguration::read(&model.scenario.scheduler);
+    if configuration.profile("").is_some_and(|profile| !profile.has_default_filters()) {
+        return Some("a KubeSchedulerConfiguration that changes the plugins of pods");
+    }
+    let pools = &model.scenario.topology.pools;
+    let are_alike = pools.len() == 1 && pools[0].nodes.is_empty();
+    let of = |jobset: &'_ JobSetModel| {
+        vec![jobset.spec.spec.network.enable_dns_hostnames; jobset.spec.spec.replicated_jobs.len()]
+    };
+    for (kind, has_service) in model.templates.iter().zip(model.jobsets.iter().flat_map(of)) {
+        let nodes = (0..model.cluster.len()).map(|node| NodeId(node as u32));
+        let fitting: Vec<NodeId> =
+            nodes.filter(|node| kind.fits[node.ix() / 64] >> (node.ix() % 64) & 1 == 1).collect();
+        let Some(first) = fitting.first().copied() else { continue };
+        let room = |node: NodeId| {
+            let object = model.cluster.object(node);
+            let of = |amounts: &BTreeMap<String, i64>| ["cpu", "memory"].map(|name| amounts.get(name).copied());
+            (of(&object.allocatable), of(&model.cluster.occupied(node)))
+        };
+        let first_room = room(first);
+        if !are_alike && fitting.iter().any(|node| room(*node) != first_room) {
+            return Some(
+                "nodes with different amounts of cpu or memory on which the same pods fit: the scheduler prefers some",
+            );
+        }
+        let soft = |node: NodeId| {
+            let taints =
+                model.cluster.taints(node).iter().filter(|taint| taint.effect == TaintEffect::PreferNoSchedule);
+            taints.filter(|taint| !kind.facts.tolerations.iter().any(|toleration| toleration.tolerates(taint))).count()
+        };
+        if fitting.iter().any(|node| soft(*node) != soft(first)) {
+            return Some("taints PreferNoSchedule on some of the nodes on which a pod fits");
+        }
+        let limited = |node: NodeId| {
+            model.cluster.taints(node).iter().filter(|taint| taint.effect == TaintEffect::NoExecute).any(|taint| {
+                kind.facts.tolerations.iter().any(|t| t.tolerates(taint) && t.toleration_seconds.is_some())
+            })
+        };
+        if fitting.iter().any(|node| limited(*node)) {
+            return Some("taints NoExecute of the topology that pods tolerate for a limited time");
+        }
+        let zone = |node: NodeId| model.cluster.zone[node.ix()];
+        if has_service && fitting.iter().any(|node| zone(*node) != zone(first)) {
+            return Some(
+                "nodes in several zones on which the same pods fit: the scheduler spreads the pods of a Service over them",
+            );
+        }
+    }
+    None
 }
 
 /// Returns whether faults take pods away from their nodes.

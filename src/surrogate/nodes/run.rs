@@ -4,9 +4,9 @@ use super::accounts::NodesAccounts;
 use super::crowd::Crowd;
 use super::health::NodeHealth;
 use super::model::NodesModel;
-use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery};
+use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery, RecoveryEnd};
 use super::places::NodePlaces;
-use super::profile::{JobDelays, RestartDelays};
+use super::profile::{JobDelays, RestartDelays, RunDelays};
 use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
@@ -88,6 +88,11 @@ pub(super) enum NodesEvent {
     },
     /// The pods that replace failed ones of a Job are scheduled.
     ReplacementsPlaced {
+        job: usize,
+        epoch: u32,
+    },
+    /// The containers of the pods of a Job run that were bound last.
+    PodsRun {
         job: usize,
         epoch: u32,
     },
@@ -277,12 +282,16 @@ pub(super) struct Interruption {
     pub cause: u32,
     pub fault_at: SimTime,
     pub stopped: SimTime,
+    /// Whether a pod ended or is being deleted, or a container restarts.
+    pub has_losses: bool,
+    /// Whether the manager has counted a restart.
+    pub is_ordered: bool,
 }
 
 impl Interruption {
     /// The recovery that ends with the readiness of all pods, or with the end of the JobSet or run.
-    fn recovery(&self, end: SimTime, is_over: bool) -> Recovery {
-        Recovery { cause: self.cause, fault_at: self.fault_at, stopped: self.stopped, end, is_over }
+    fn recovery(&self, end: SimTime, ending: RecoveryEnd) -> Recovery {
+        Recovery { cause: self.cause, fault_at: self.fault_at, stopped: self.stopped, end, ending }
     }
 }
 
@@ -477,6 +486,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::JobGone { job, .. } => self.job_gone_due(job),
             NodesEvent::JobPlaced { job, .. } => self.create_job(job),
             NodesEvent::ReplacementsPlaced { job, .. } => self.replace_pods(job),
+            NodesEvent::PodsRun { job, .. } => self.pods_run(job),
             NodesEvent::PodTerminated { pod, .. } => self.end_disrupted(pod, self.now),
             NodesEvent::Ready { jobset, .. } => self.start_training(jobset),
             NodesEvent::WorkDone { jobset, .. } => self.work_done(jobset),
@@ -512,6 +522,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             | E::JobGone { job, epoch }
             | E::JobPlaced { job, epoch }
             | E::ReplacementsPlaced { job, epoch }
+            | E::PodsRun { job, epoch }
             | E::RestartsCounted { job, epoch } => (epoch, self.jobs[job].epoch),
             E::Ready { jobset, epoch } | E::WorkDone { jobset, epoch } => (epoch, self.jobsets[jobset].epoch),
         };
@@ -565,13 +576,13 @@ impl<'m, 'd> Replication<'m, 'd> {
         }
     }
 
-    /// Delay from the binding of the last pod until all pods are ready.
-    pub fn ready_delay(&self, jobset: usize) -> Duration {
+    /// Delays from the binding of the last pod until all pods run and are ready.
+    pub fn run_delays(&self, jobset: usize) -> RunDelays {
         let profile = &self.model.jobsets[jobset].profile;
         if self.jobsets[jobset].has_started {
-            self.restart_delays(jobset).ready
+            self.restart_delays(jobset).pods
         } else {
-            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].ready
+            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].pods
         }
     }
 
@@ -598,10 +609,15 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.trainer.job.ledger.set_holds_all(self.now, true);
         let undone = row.trainer.begin(self.now, held, nodes.into_iter(), at_work, self.draws);
         if let Some(ended) = row.interruption.take() {
-            row.recoveries.push(ended.recovery(self.now, true));
+            let ending = if ended.has_losses { RecoveryEnd::Ready } else { RecoveryEnd::Interruption };
+            row.recoveries.push(ended.recovery(self.now, ending));
         }
         for (held, ns) in undone {
             self.accounts.mark_lost(self.now, jobset, held, ns);
+        }
+        let is_hung = |job: usize| self.jobs[job].apart.iter().any(|pod| self.pods[*pod].hang.is_some());
+        if self.jobs_of(jobset).any(is_hung) {
+            self.jobsets[jobset].trainer.hang(self.now);
         }
         self.update_pace(jobset);
         self.schedule_end_of_work(jobset);
@@ -635,12 +651,30 @@ impl<'m, 'd> Replication<'m, 'd> {
         let (cause, fault_at) = self.cause;
         // A fault before all pods were ready has its effect in the attempt that began then.
         let fault_at = fault_at.max(row.ready_since);
-        row.interruption.get_or_insert(Interruption { cause, fault_at, stopped: self.now });
+        let stopped = self.now;
+        let new = Interruption { cause, fault_at, stopped, has_losses: false, is_ordered: false };
+        row.interruption.get_or_insert(new);
         let over = row.trainer.interrupt(self.now);
         row.trainer.job.ledger.set_holds_all(self.now, false);
         self.book(jobset, over);
         for job in self.jobs_of(jobset) {
             self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
+        }
+    }
+
+    /// Pods of the JobSet end, or their containers restart.
+    pub fn lose_pods(&mut self, jobset: usize) {
+        self.interrupt(jobset);
+        if let Some(open) = &mut self.jobsets[jobset].interruption {
+            open.has_losses = true;
+        }
+    }
+
+    /// A restart of the JobSet or of one of its Jobs is counted.
+    pub fn order_restart(&mut self, jobset: usize) {
+        self.lose_pods(jobset);
+        if let Some(open) = &mut self.jobsets[jobset].interruption {
+            open.is_ordered = true;
         }
     }
 
@@ -669,7 +703,8 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.epoch += 1;
         row.trainer.job.ledger.record_end(self.now);
         if let Some(open) = row.interruption.take() {
-            row.recoveries.push(open.recovery(self.now, false));
+            let ending = if open.is_ordered { RecoveryEnd::JobSetEnded } else { RecoveryEnd::Fatal };
+            row.recoveries.push(open.recovery(self.now, ending));
         }
     }
 
@@ -679,7 +714,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
             || self.queue.iter().any(|Reverse((at, _, event))| *at >= limit && !self.is_stale(*event))
-            || self.jobsets.iter().any(|jobset| jobset.trainer.is_running())
+            || self.jobsets.iter().any(|jobset| jobset.trainer.makes_progress())
             || self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let end_reason = match (is_over, may_continue) {
             (true, _) => EndReason::AllJobSetsFinished,
@@ -699,7 +734,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             self.book(jobset, over);
             let row = &mut self.jobsets[jobset];
             if let Some(open) = row.interruption.take() {
-                row.recoveries.push(open.recovery(end, false));
+                row.recoveries.push(open.recovery(end, RecoveryEnd::Unfinished));
             }
             results.push(JobSetResult {
                 terminal_state: row.ended.map_or("", |(_, state)| state),

@@ -57,7 +57,7 @@ impl Replication<'_, '_> {
             Some(self.jobs[job].crowd.bound_at).filter(|_| !self.jobs[job].crowd.nodes.is_empty())
         };
         let jobset = self.model.jobs[job].jobset;
-        !self.is_at_barrier(jobset) && bound_at.is_some_and(|at| at + self.ready_delay(jobset) <= self.now)
+        !self.is_at_barrier(jobset) && bound_at.is_some_and(|at| at + self.run_delays(jobset).running <= self.now)
     }
 
     fn hang(&mut self, pod: usize, detected_after: Option<Duration>, exit_code: i32) {

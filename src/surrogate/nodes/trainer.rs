@@ -68,6 +68,11 @@ impl<'m> NodesTrainer<'m> {
         self.segment.is_some()
     }
 
+    /// Whether a segment runs whose processes do not hang.
+    pub fn makes_progress(&self) -> bool {
+        self.segment.as_ref().is_some_and(|(segment, _)| segment.hang_start.is_none())
+    }
+
     /// Time at which the work is complete; `None` if it has no end, or nothing runs.
     pub fn ends_at(&self) -> Option<SimTime> {
         self.segment.as_ref()?.0.ends_at()

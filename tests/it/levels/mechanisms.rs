@@ -1,0 +1,116 @@
+//! Mechanisms of level `pods` that level `nodes` lacked: each has a scenario in which it decides the result.
+
+use super::{Case, DRAIN, EXIT, HOST, IN_PLACE, NEVER, REPAIR, assert_equal, assert_same_means, checked, pool};
+
+const SLOW_STOP: &str = "containers: [{replicatedJob: w, stopAfter: 5m}]";
+
+fn with_grace(job: &str) -> String {
+    job.replace("restartPolicy: Never,", "restartPolicy: Never, terminationGracePeriodSeconds: 900,")
+}
+
+/// Job `b` with this number of pods, after the first replicatedJob.
+fn second(pods: u32) -> String {
+    format!(
+        "  - name: b\n    replicas: 1\n    template: {{spec: {{parallelism: {pods}, completions: {pods}, {NEVER}}}}}\n"
+    )
+}
+
+#[test]
+fn a_deleted_node_loses_checkpoints_in_the_memory_of_its_host() {
+    let partition = "- {cause: network, does: Partition, mtbf: 3d, backAfter: 30m, deletedAfter: 10m}\n";
+    let checkpoint = "{every: 4h, tiers: [{every: 1m, survives: Process, restore: 10s}]}";
+    let case = Case { checkpoint, ..Case::new("BlockingRecreate", (1, 4), 4, &[partition]) };
+    assert_equal("tiers", &case.scenario(), 6);
+}
+
+/// A rule about the second container of a pod decides whether its restart counts, and the restarts of all containers
+/// count towards the limit of the Job.
+#[test]
+fn all_containers_of_a_pod_end_and_restart() {
+    let two = "containers: [{name: side, image: x}, {name: w, image: x";
+    let rule = "podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {containerName: w, operator: In, values: \
+                [1]}}]}, ";
+    let limit = "maxRestarts: 3, rules: [{name: own, action: RestartJobSetAndIgnoreMaxRestarts, onJobFailureReasons: \
+                 [PodFailurePolicy]}]";
+    let job = NEVER.replace("containers: [{name: w, image: x", two);
+    let case =
+        Case { job: format!("{rule}{job}"), limit: limit.to_owned(), ..Case::new("Recreate", (1, 8), 12, &[EXIT]) };
+    assert_equal("a rule about the second container", &case.scenario(), 6);
+    let job = job.replace("Never", "OnFailure").replace("backoffLimit: 0", "backoffLimit: 6");
+    let case = Case { job, ..Case::new("Recreate", (1, 8), 12, &[EXIT]) };
+    assert_equal("restarts of two containers", &case.scenario(), 6);
+}
+
+#[test]
+fn a_drained_pod_ends_when_its_containers_have_stopped() {
+    let job = with_grace(NEVER);
+    for jobs in [(4, 1), (1, 4)] {
+        let case = Case { job: job.clone(), rest: SLOW_STOP, ..Case::new("BlockingRecreate", jobs, 6, &[DRAIN, EXIT]) };
+        assert_equal(&format!("{jobs:?}"), &case.scenario(), 6);
+    }
+    let job = IN_PLACE.replace("terminationGracePeriodSeconds: 0", "terminationGracePeriodSeconds: 900");
+    let often = DRAIN.replace("20d", "8d");
+    let case = Case { job, rest: SLOW_STOP, ..Case::new("InPlaceRestart", (1, 4), 6, &[&often]) };
+    assert_equal("in place", &case.scenario(), 12);
+    // The machine is gone before the containers have stopped.
+    let spot = "- {cause: spot, does: Reclaim, notice: 2m, mtbf: 8d, backAfter: 1h}\n";
+    let case = Case { job: with_grace(NEVER), rest: SLOW_STOP, ..Case::new("Recreate", (4, 1), 6, &[spot]) };
+    assert_equal("reclaimed machines", &case.scenario(), 6);
+}
+
+#[test]
+fn a_process_that_hangs_keeps_hanging_when_another_pod_is_replaced() {
+    let hang = "- {cause: hang, does: Hang, mtbf: 8d, detectedAfter: 3h}\n";
+    let often = EXIT.replace("20d", "2d");
+    let job = NEVER.replace("backoffLimit: 0", "backoffLimit: 1000");
+    let case = Case { job, ..Case::new("Recreate", (1, 4), 4, &[hang, &often]) };
+    let all = checked(&case.scenario(), 7, 6);
+    let mean = |side: usize| all.iter().map(|one| one.goodput()[side]).sum::<f64>() / all.len() as f64;
+    assert!((mean(0) - mean(1)).abs() < 0.005, "{} {}", mean(0), mean(1));
+}
+
+#[test]
+fn pods_that_run_and_are_not_ready_fail_too() {
+    let probe = "startupProbe: {periodSeconds: 5, failureThreshold: 1000, tcpSocket: {port: 80}}, resources";
+    let often = EXIT.replace("20d", "1d");
+    let case = Case {
+        job: NEVER.replace("resources", probe),
+        rest: "containers: [{replicatedJob: w, readyAfter: 20m}]",
+        ..Case::new("BlockingRecreate", (1, 4), 4, &[&often])
+    };
+    assert_same_means("ready late", &case.scenario(), 12);
+}
+
+/// Delays are measured for the failure of a Job of each kind, and end with the readiness of all pods.
+#[test]
+fn each_kind_of_job_has_its_own_delays() {
+    let case = Case { completions: Some(4), ..Case::new("Recreate", (1, 2), 2, &[&EXIT.replace("20d", "3d")]) };
+    assert_equal("more completions than pods", &case.scenario(), 6);
+    let exits = EXIT.replace("20d", "6d");
+    let more = second(3);
+    let limit = "maxRestarts: 100000, rules: [{name: one, action: RestartJob}]".to_owned();
+    let rest = "containers: [{replicatedJob: b, startAfter: 10m}]";
+    let case = Case { limit, more: &more, rest, ..Case::new("Recreate", (1, 1), 4, &[&exits]) };
+    assert_equal("one kind starts late", &case.scenario(), 12);
+    let rest = "containers: [{replicatedJob: b, stopAfter: 5m}]";
+    let job = with_grace(NEVER);
+    let more = with_grace(&second(4));
+    let case = Case { job, more: &more, rest, ..Case::new("BlockingRecreate", (1, 1), 5, &[&exits]) };
+    assert_equal("one kind stops late", &case.scenario(), 12);
+}
+
+/// A machine on demand costs money while its Node exists, and an idle spare that has to be started costs nothing.
+#[test]
+fn machines_on_demand_cost_money_while_they_exist() {
+    let spares = pool("nodesPerIsland: 8", "billing: demand")
+        .replace("accelerator:", "billing: onDemand, accelerator:")
+        + &pool("nodesPerIsland: 2", "role: spare").replace("accelerator:", "billing: onDemand, accelerator:");
+    let cold = "nodeSpares: {label: role=spare, takeOver: 5m, handBack: true}";
+    for (name, rest, faults) in [("deleted nodes", "", &[HOST, EXIT]), ("cold spares", cold, &[REPAIR, EXIT])] {
+        let case = Case { pools: spares.clone(), rest, ..Case::new("Recreate", (1, 8), 0, faults) };
+        for one in checked(&case.scenario(), 7, 4) {
+            let (pods, nodes) = (one.pods.cost, one.nodes.cost);
+            assert!((pods - nodes).abs() < 1e-3 * pods, "{name}: {pods} and {nodes}");
+        }
+    }
+}
