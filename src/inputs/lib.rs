@@ -44,7 +44,7 @@ pub use kube::{
 };
 pub use kueue_load::{is_kueue_load, parse_kueue_load};
 pub use presets::preset_data::preset_names;
-pub use presets::ranges::{SourcedRange, sourced, without_range};
+pub use presets::ranges::{SourcedRange, is_decision, sourced, without_range};
 pub use presets::shipped::{topology_names, topology_source};
 pub use presets::uncertain::is_uncertain;
 pub use presets::{DEFAULT_VERSION, PresetAssumption, assumptions, control_plane, timing};

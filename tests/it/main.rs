@@ -3,6 +3,7 @@
 mod admission;
 mod admit;
 mod allocation;
+mod answers;
 mod bench_gates;
 mod bench_ttr;
 mod blocked_jobsets;

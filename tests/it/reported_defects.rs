@@ -1556,7 +1556,7 @@ fn waits_have_the_levers_that_act_on_them() {
             "containers: [{runFor: 20m}]\nobjects: [{manifest: q.yaml}]\nstop: {at: 3h}".to_owned(),
             [queued("a", 4, ", kueue.x-k8s.io/max-exec-time-seconds: \"600\""), String::new()],
             "why",
-            &["Smallest tested change that resolves it: maximum execution time", "max-exec-time-seconds\":\"1254\""],
+            &["Smallest tested change that resolves it: maximum execution time", "max-exec-time-seconds\":\"1260\""],
             "No single change that was tried",
         ),
         (

@@ -132,7 +132,7 @@ fn a_change_names_the_jobset_that_it_keeps_waiting_and_no_preemption_that_does_n
     let changes = changes_of_queue(&why);
     let class = changes.iter().find(|change| change.contains("value 501")).unwrap_or_else(|| panic!("{changes:?}"));
     assert!(!class.contains("preempts"), "{class}");
-    assert!(class.ends_with("; JobSet b then waits for quota until the end of the run"), "{class}");
+    assert!(class.ends_with("; JobSet b then waits until the end of the run"), "{class}");
     assert_eq!(changes.iter().filter(|change| change.contains("then waits")).count(), 1, "{changes:?}");
 }
 
@@ -387,7 +387,7 @@ fn each_blocker_has_a_lever_and_the_sentence_names_the_first_change_of_the_table
             ends(20),
             "activeDeadlineSeconds: 600, ",
             "activeDeadlineSeconds of Jobs",
-            (deadline, "1254"),
+            (deadline, "1260"),
         ),
         (
             "nodesPerIsland: 4",
@@ -435,7 +435,7 @@ fn ending(inputs: &Inputs, sets: &[OverrideSetter]) -> Option<u64> {
 #[test]
 fn time_limit_of_kueue_is_raised_until_the_jobset_completes() {
     let labels = "kueue.x-k8s.io/queue-name: l, kueue.x-k8s.io/max-exec-time-seconds: '600'";
-    for (minutes, expected) in [(20, Some("1254")), (600, None)] {
+    for (minutes, expected) in [(20, Some("1260")), (600, None)] {
         let rest = format!(
             "jobSets: [{{manifest: a.yaml}}]\nobjects: [{{manifest: q.yaml}}]\ncontainers: [{{runFor: \
              {minutes}m}}]\nstop: {{at: 4h, when: Settled}}\n"

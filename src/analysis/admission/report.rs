@@ -146,7 +146,7 @@ pub struct RemedyRow {
     pub wait: Option<f64>,
     /// Workloads that are then preempted.
     pub preempted: Vec<WorkloadRow>,
-    /// JobSets that then wait for quota until the end of the run, and do not otherwise.
+    /// JobSets that then wait until the end of the run, and do not otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
 }
@@ -173,8 +173,8 @@ impl RemedyRow {
         });
         let others = match self.waiting.as_slice() {
             [] => String::new(),
-            [one] => format!("; JobSet {one} then waits for quota until the end of the run"),
-            several => format!("; JobSets {} then wait for quota until the end of the run", several.join(", ")),
+            [one] => format!("; JobSet {one} then waits until the end of the run"),
+            several => format!("; JobSets {} then wait until the end of the run", several.join(", ")),
         };
         format!("{}{preempts}{wait}{others}", self.changes.join(", and "))
     }

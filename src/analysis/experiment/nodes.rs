@@ -144,6 +144,7 @@ impl NodesExperiment {
             restart_budget_used: outcome.budget_used,
             terminal_state: outcome.terminal_state,
             is_suspended: false,
+            is_left_suspended: false,
             has_run_time: training.work.is_some(),
             completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,

@@ -87,6 +87,7 @@ impl ReplicationResult {
                 ReplicationOutcome::Blocked
             }
             "Settled" => ReplicationOutcome::Running,
+            _ if self.jobsets.iter().any(|j| !done(j) && j.is_left_suspended) => ReplicationOutcome::Blocked,
             _ => ReplicationOutcome::Unfinished,
         }
     }
@@ -100,6 +101,7 @@ impl ReplicationResult {
             ReplicationOutcome::Blocked if self.end_reason == "Settled" => {
                 jobset.terminal_state != "Completed" && !is_done && (jobset.is_suspended || jobset.has_run_time)
             }
+            ReplicationOutcome::Blocked if self.end_reason != "Stuck" => !is_done && jobset.is_left_suspended,
             ReplicationOutcome::Blocked => jobset.terminal_state.is_empty() && !is_done,
             ReplicationOutcome::Completed | ReplicationOutcome::Unfinished | ReplicationOutcome::Running => false,
         };

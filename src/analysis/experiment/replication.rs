@@ -84,6 +84,8 @@ pub struct ReplicatedJobSet {
     pub terminal_state: &'static str,
     /// Whether the JobSet is suspended at the end of the run.
     pub is_suspended: bool,
+    /// Whether it is suspended then and neither Kueue nor an action of the scenario resumes it.
+    pub is_left_suspended: bool,
     /// Whether the inputs limit the run time of all its pods, or the work of its training job.
     pub has_run_time: bool,
     /// Time at which the JobSet completed or its training work was done, in seconds of virtual time.
@@ -226,6 +228,7 @@ impl ReplicationResult {
                 restart_budget_used: totals.budget_used,
                 terminal_state: o.terminal_state,
                 is_suspended: o.suspended_since().is_some(),
+                is_left_suspended: run.who_resumes(JobSetId(i as u32)).is_some(),
                 has_run_time: !o.deleted && assumed::has_run_time(run.scenario, JobSetId(i as u32)),
                 completed_s: completed(o, training).map(SimTime::seconds),
                 restarts: o.restarts,

@@ -103,11 +103,19 @@ impl<E> SearchRequest<'_, '_, E> {
         let (min, max) = (self.plan.min, self.plan.max);
         let greatest = self.judge(max)?;
         if greatest == TargetJudgement::Misses && !self.interrupted {
-            // Smaller candidates show whether the number matters at all.
+            // Smaller candidates show whether the number matters at all; with an upper limit they may satisfy it.
+            let mut meets = None;
             for value in [min + (max - min) / 2, min] {
-                self.judge(value)?;
+                if self.judge(value)? != TargetJudgement::Misses {
+                    meets = Some(value);
+                }
             }
-            return Ok(SearchAnswer::Nothing);
+            let Some(high) = meets else { return Ok(SearchAnswer::Nothing) };
+            self.first(high, |j| j == TargetJudgement::Meets)?;
+            return Ok(match self.least() {
+                SearchAnswer::Open { low } => SearchAnswer::Open { low: self.first_open().unwrap_or(low) },
+                found => found,
+            });
         }
         if max > min {
             self.judge(min)?;
@@ -116,17 +124,27 @@ impl<E> SearchRequest<'_, '_, E> {
             self.first(max, |j| j == TargetJudgement::Meets)?;
         }
         self.first(max, |j| j != TargetJudgement::Misses)?;
-        // Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
+        Ok(self.least())
+    }
+
+    /// Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
+    fn least(&self) -> SearchAnswer {
+        let min = self.plan.min;
         let meets = self.known.iter().filter(|(_, k)| k.judgement == TargetJudgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
         let misses = self.known.iter().filter(|(v, k)| below(**v) && k.judgement == TargetJudgement::Misses);
         let low = misses.map(|(v, _)| v + 1).max().unwrap_or(min);
-        Ok(match high {
+        match high {
             Some(high) if low == high => SearchAnswer::Least { value: high },
             Some(high) => SearchAnswer::Between { low, high },
             None => SearchAnswer::Open { low },
-        })
+        }
+    }
+
+    /// The smallest evaluated candidate that may satisfy the target.
+    fn first_open(&self) -> Option<u64> {
+        self.known.iter().find(|(_, k)| k.judgement == TargetJudgement::Open).map(|(value, _)| *value)
     }
 
     /// Bisects for the first candidate for which `is` holds; it must hold for all larger ones, including `high`.

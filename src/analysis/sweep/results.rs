@@ -209,12 +209,20 @@ impl SweepResults {
             BetterDirection::Lower => Ordering::Greater,
         };
         for other in comparable.into_iter().filter(|other| *other != point) {
+            let order = self.paired(point, other, metric).and_then(|d| d.significant_order());
+            // A point that completes fewer replications is worse, or not compared.
+            if Some(self.completed(other)) != most {
+                if order != Some(worse) {
+                    found.unranked.push(other);
+                }
+                continue;
+            }
             let pairs = self.pairs(point, other, metric);
             if !pairs.is_empty() && is_below_resolution(&pairs) {
                 found.equal.push(other);
                 continue;
             }
-            match self.paired(point, other, metric).and_then(|d| d.significant_order()) {
+            match order {
                 None => found.inconclusive.push(other),
                 Some(order) if order == worse => {}
                 Some(_) => found.unranked.push(other),

@@ -6,7 +6,7 @@ use crate::admission::inputs::apply;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
-use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
+use sim_engine::record::{Body, RecordNames, RecordSink, RunOutcome, SimulationRecord, WorkloadConditionType};
 use sim_inputs::jobset_path;
 use sim_kueue::verdict::QueueChange;
 use sim_kueue::workload::reasons;
@@ -102,7 +102,7 @@ impl RecordSink for PreemptionSink {
 pub(super) struct SideEffects {
     /// JobSets that are preempted at some time.
     pub preempted: BTreeSet<JobSetId>,
-    /// JobSets without quota at the end that have it or are finished without the change.
+    /// JobSets without quota or blocked at the end that have it or are finished without the change.
     pub waiting: Vec<JobSetId>,
 }
 
@@ -136,9 +136,16 @@ impl ChangeTrial<'_> {
     pub fn side_effects(&self, changes: &[QueueChange]) -> Option<SideEffects> {
         let mut simulation = self.changed(changes)?;
         let mut sink = PreemptionSink::default();
-        simulation.run(self.seed, 0, &mut sink);
-        let before = without_quota(self.simulation);
+        let outcome = simulation.run(self.seed, 0, &mut sink);
+        let mut before = without_quota(self.simulation);
+        let mut unchanged = self.changed(&[])?;
+        let outcome_before = unchanged.run(self.seed, 0, &mut PreemptionSink::default());
+        before.extend(blocked(&outcome_before, &unchanged));
         let mut waiting = without_quota(&simulation);
+        // A JobSet with quota for nodes on which its pods do not fit waits too.
+        waiting.extend(blocked(&outcome, &simulation));
+        waiting.sort_unstable();
+        waiting.dedup();
         waiting.retain(|jobset| *jobset != self.jobset && !before.contains(jobset));
         Some(SideEffects { preempted: sink.preempted, waiting })
     }
@@ -185,6 +192,12 @@ impl ChangeTrial<'_> {
         let of_jobset = |path: String| if is_only { path } else { jobset_path(&jobset.name, &path) };
         fields.iter().map(|field| (of_jobset(path(field)), to.to_string())).collect()
     }
+}
+
+/// Returns the JobSets that are blocked at the end of a run.
+fn blocked(outcome: &RunOutcome, simulation: &SimulationInput) -> Vec<JobSetId> {
+    let all = (0..outcome.jobsets.len()).map(|at| JobSetId(at as u32));
+    all.filter(|jobset| outcome.blocked_reason(simulation.names().jobset(*jobset)).is_some()).collect()
 }
 
 /// Returns the unfinished JobSets whose Workloads have no quota at the end of a run.

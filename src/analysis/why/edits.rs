@@ -155,7 +155,7 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
 }
 
 pub fn replacement(facts: &RunFacts) -> EditSettings {
-    let silent = facts.waits_for(TicketWait::SilentNode) || facts.silent.is_some();
+    let silent = facts.waits_for(TicketWait::SilentNode) || !facts.silent.is_empty();
     if !silent {
         return Vec::new();
     }
@@ -534,12 +534,17 @@ fn time_step(limit: i64) -> i64 {
     (limit / 10).max(60)
 }
 
+/// The step of the limit that was raised to this value by one step.
+fn step_before(raised: i64) -> i64 {
+    (raised / 11).max(60)
+}
+
 /// Returns a setting of maxRestarts, of a policy with it or of the nodes of a pool, with a value that is larger by a
 /// number, or a setting of a time limit that is larger by this number of steps; `None` for other settings.
 pub(super) fn larger(sets: &[OverrideSetter], by: u32) -> Option<Vec<OverrideSetter>> {
     let later = |value: &str| {
-        let limit = value.parse::<i64>().ok()?;
-        Some(limit.saturating_add(time_step(limit).saturating_mul(by.into())).to_string())
+        let raised = value.parse::<i64>().ok()?;
+        Some(raised.saturating_add(step_before(raised).saturating_mul(by.into())).to_string())
     };
     if !sets.is_empty() && sets.iter().all(|(path, _)| path.ends_with(ACTIVE_DEADLINE)) {
         return sets.iter().map(|(path, value)| Some(set(path.clone(), later(value)?))).collect();

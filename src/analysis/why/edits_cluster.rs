@@ -2,7 +2,7 @@
 //! returns its overrides.
 
 use super::edits::{EditSettings, non_empty, set, single};
-use super::facts::RunFacts;
+use super::facts::{REPAIR_AFTER, RunFacts};
 use crate::metrics::restarts::waits::WaitKind;
 use serde_json::json;
 use sim_api::spec::timing::KubeletTiming;
@@ -10,7 +10,7 @@ use sim_api::spec::{
     EXCLUSIVE_TOPOLOGY, FaultAction, JobSet, NodePool, PlacementRepair, RandomAction, RandomFaults, ReplicatedJob,
     TaintEffect, TaintSpec,
 };
-use sim_base::{Duration, time};
+use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
 
@@ -48,15 +48,15 @@ pub fn hang_detection(facts: &RunFacts) -> EditSettings {
 
 /// Repairs, deletes or replaces the unresponsive nodes, depending on `how`, 5 min after they were lost.
 pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
-    let Some((nodes, since)) = facts.silent else {
+    if facts.silent.is_empty() {
         return Vec::new();
-    };
-    let at = since.0.div_ceil(time::NANOS_PER_SECOND) + 300;
-    let action = |(i, node): (usize, &String)| {
+    }
+    let action = |(i, (node, since)): (usize, &(String, SimTime))| {
+        let at = (*since + REPAIR_AFTER).0.div_ceil(time::NANOS_PER_SECOND);
         let value = format!("{{at: {at}s, {how}: {{node: {node}}}}}");
         set(facts.new_fault(i), value)
     };
-    vec![nodes.iter().enumerate().map(action).collect()]
+    vec![facts.silent.iter().enumerate().map(action).collect()]
 }
 
 /// Uncordons the cordoned nodes 1 min later.

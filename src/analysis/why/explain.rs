@@ -4,7 +4,7 @@
 use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet, PastAdmission};
 use super::change_trial::{ChangeTrial, TrialGoal};
-use super::facts::{JobSetEnding, RunFacts, SMALL, is_of_kueue};
+use super::facts::{JobSetEnding, REPAIR_AFTER, RunFacts, SMALL, is_of_kueue};
 use super::idle_domains::IdleDomains;
 use super::levers::LeverSetting;
 use super::lost_nodes::{self, LostNodes};
@@ -192,7 +192,7 @@ fn unplaceable(
         jobset,
         path: &path,
         fired: &[],
-        silent: None,
+        silent: &[],
         cordoned: None,
         idle: None,
         random_cause: None,
@@ -621,7 +621,7 @@ impl<'c> WhyCase<'c> {
             jobset: target.jobset(),
             path: waited,
             fired: &witness.fired,
-            silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
+            silent: &silent,
             cordoned: cordoned.as_ref().map(|(names, since)| (&names[..], *since)),
             idle: idle_domains.as_ref(),
             random_cause: restart.and_then(|restart| match restart.cause.kind {
@@ -672,7 +672,7 @@ impl<'c> WhyCase<'c> {
         // For a pod that became ready, what-ifs would measure its JobSet instead.
         let is_tried = !self.asked.path_only && self.asked.at.is_none() && (!is_pod || answer.blocked.is_some());
         // The smallest changes of the queues are tried elsewhere.
-        let lacks_nodes = facts.silent.is_some() || facts.cordoned.is_some() || facts.lacks_nodes;
+        let lacks_nodes = !facts.silent.is_empty() || facts.cordoned.is_some() || facts.lacks_nodes;
         if is_tried && (!is_admission || lacks_nodes || facts.exceeds_limit || !facts.undetected.is_empty()) {
             answer.try_out(load, &facts, (&target, self.asked))?;
         }
@@ -682,28 +682,31 @@ impl<'c> WhyCase<'c> {
     }
 }
 
-/// Returns the names of the unresponsive nodes that the path waits for, and the time since when. The node on which
-/// the path begins is first. A JobSet that is blocked may wait for any of them.
+/// Returns the names of the unresponsive nodes that the path waits for, and since when it waits for each. The node on
+/// which the path begins is first. A JobSet that is blocked may wait for any of them.
 fn silent_nodes(
     run: &RunView<'_>, witness: &RestartBlocker, (path, restart): (&CriticalPath, Option<&RestartMetrics>),
     blocked: bool,
-) -> Option<(Vec<String>, SimTime)> {
+) -> Vec<(String, SimTime)> {
     let waits = |s: &PathStep| {
         let silent = WaitKind::from_step(s) == WaitKind::Mechanism(TicketWait::SilentNode);
         silent || s.part == PathPart::Open || s.waited == TicketWait::PodGc
     };
     let waits_for_nodes = blocked || path.steps.iter().any(waits);
     let waits_for_capacity = path.steps.iter().any(|s| s.waited == TicketWait::Unschedulable);
-    let restart = restart.filter(|_| waits_for_nodes || waits_for_capacity)?;
+    let Some(restart) = restart.filter(|_| waits_for_nodes || waits_for_capacity) else { return Vec::new() };
     let first = restart.cause.node;
+    let start = path.steps.first().map_or(restart.start, |step| step.from);
     let mut nodes = witness.silent_within(restart.start, restart.end);
     // Of other lost nodes it is unknown whether the pods that wait for capacity would fit there.
-    nodes.retain(|node| waits_for_nodes || *node == first);
+    nodes.retain(|(node, _)| waits_for_nodes || *node == first);
     // A process can fail on a node that is healthy.
-    if first.is_some() && (nodes.contains(&first) || witness.is_removed_within(first, (restart.start, restart.end))) {
-        nodes.retain(|node| *node != first);
-        nodes.insert(0, first);
+    let is_silent = nodes.iter().any(|(node, _)| *node == first);
+    if first.is_some() && (is_silent || witness.is_removed_within(first, (restart.start, restart.end))) {
+        nodes.retain(|(node, _)| *node != first);
+        nodes.insert(0, (first, start));
     }
-    let names: Vec<String> = nodes.iter().map(|node| run.names.node(*node).to_owned()).collect();
-    (!names.is_empty()).then(|| (names, path.steps.first().map_or(restart.start, |step| step.from)))
+    // The control plane notices losses late: those it knows of by the time of a repair may be as old as the path.
+    let since = |noticed: SimTime| if noticed <= start + REPAIR_AFTER { start } else { noticed };
+    nodes.into_iter().map(|(node, noticed)| (run.names.node(node).to_owned(), since(noticed))).collect()
 }

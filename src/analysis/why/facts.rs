@@ -5,7 +5,7 @@ use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::{JobSet, RandomFaults, ScenarioSpec};
-use sim_base::{JobSetId, SimTime};
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{JobSetOutcome, LedgerResource, RecordNames, RunOutcome, TicketWait};
 
 /// Input of the levers.
@@ -16,8 +16,8 @@ pub struct RunFacts<'a> {
     pub path: &'a CriticalPath,
     /// Index and time of the scripted actions that were executed.
     pub fired: &'a [(u32, SimTime)],
-    /// Names of the lost nodes that the path waits for, and the time since when.
-    pub silent: Option<(&'a [String], SimTime)>,
+    /// Names of the lost nodes that the path waits for, and since when it waits for each.
+    pub silent: &'a [(String, SimTime)],
     /// Names of the cordoned nodes while the path waits for a node, and a time at which all are cordoned and the path
     /// has begun.
     pub cordoned: Option<(&'a [String], SimTime)>,
@@ -94,6 +94,9 @@ pub(super) fn is_of_kueue(wait: WaitKind) -> bool {
 /// A wait below this fraction (one in `SMALL`) of the path is ignored.
 pub(super) const SMALL: u64 = 200;
 
+/// Time from the loss of a node to a repair or replacement that is tried.
+pub(super) const REPAIR_AFTER: Duration = Duration::from_secs(300);
+
 impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
         self.scenario.jobsets.get(self.jobset.ix()).map(|s| &s.jobset)
@@ -136,7 +139,7 @@ impl<'a> RunFacts<'a> {
     /// Returns true if waits for a node take a significant part of the path: of pods, or of a Workload of Kueue while
     /// nodes are lost or cordoned.
     pub fn waits_for_nodes(&self) -> bool {
-        let is_without_nodes = self.silent.is_some() || self.cordoned.is_some();
+        let is_without_nodes = !self.silent.is_empty() || self.cordoned.is_some();
         self.lacks_nodes
             || self.waits(|wait| {
                 let of_pods = [TicketWait::Unschedulable, TicketWait::SchedulerBackoff].map(WaitKind::Mechanism);

@@ -47,12 +47,10 @@ impl LostNodes {
     }
 
     /// Adds lost nodes to those that are known.
-    pub(super) fn add_lost_to(&self, known: &mut Option<(Vec<String>, SimTime)>) {
-        let Some(first) = self.lost.iter().map(|(_, since)| *since).max() else { return };
-        let (names, _) = known.get_or_insert_with(|| (Vec::new(), first.max(self.start)));
-        for (name, _) in &self.lost {
-            if !names.contains(name) {
-                names.push(name.clone());
+    pub(super) fn add_lost_to(&self, known: &mut Vec<(String, SimTime)>) {
+        for (name, since) in &self.lost {
+            if known.iter().all(|(other, _)| other != name) {
+                known.push((name.clone(), (*since).max(self.start)));
             }
         }
     }

@@ -141,13 +141,12 @@ pub(super) fn measure(
         target,
         origins: origins(simulation.scenario()),
         was_ready: false,
-        fault_occurred: false,
         occurred: Vec::new(),
         seen: 0,
         found: false,
     };
     let outcome = simulation.run(seed, draw, &mut sink);
-    let SoughtChange { fold, witness, origins, was_ready, fault_occurred, occurred, .. } = sink;
+    let SoughtChange { fold, witness, origins, was_ready, occurred, .. } = sink;
     let restarts = fold.finish(&outcome, simulation.names());
     let jobset = target.jobset();
     let mut own = restarts.iter().filter(|r| r.jobset == jobset);
@@ -162,8 +161,9 @@ pub(super) fn measure(
             };
             // A fault that finds no target in the changed run delays nothing there.
             let is_without_target = |index: u32| {
-                let fault = format!("fault {}: no container of ", simulation.scenario().fault_number(index));
-                outcome.warnings.iter().any(|warning| warning.starts_with(&fault))
+                let number = simulation.scenario().fault_number(index);
+                let words = [format!("fault {number}: no "), format!("fault {number}: pod ")];
+                outcome.warnings.iter().any(|warning| words.iter().any(|word| warning.starts_with(word)))
             };
             let known = |index: &u32| origins.get(*index as usize).filter(|_| !is_without_target(*index));
             let occurred: Vec<&RestartOrigin> = occurred.iter().filter_map(known).collect();
@@ -171,6 +171,10 @@ pub(super) fn measure(
                 let mut later = explained.later_faults.iter();
                 later.any(|(origin, at)| *at < until && !occurred.contains(&origin))
             };
+            // Without the fault of the restart, nothing is learned about it.
+            let own_origin = &explained.explained().origin;
+            let is_event = matches!(own_origin, RestartOrigin::Event { .. });
+            let fault_occurred = is_event || occurred.contains(&own_origin);
             let is_lost = || {
                 let endings = JobSetEnding::of_run(&outcome, simulation.names());
                 endings.get(jobset.ix()).is_some_and(|ending| ending.is_lost())
@@ -180,7 +184,7 @@ pub(super) fn measure(
                 FoundRestart::Same(restart) => length_from(restart.start, std::iter::once(restart)),
                 FoundRestart::Instead(others) if !others.is_empty() => {
                     let end = others.iter().map(|restart| restart.end).max();
-                    if end.is_some_and(lacks_fault) {
+                    if !fault_occurred || end.is_some_and(lacks_fault) {
                         MeasuredTrial::Absent
                     } else {
                         length_from(explained.explained().start, others.into_iter())
@@ -238,8 +242,6 @@ struct SoughtChange<'t> {
     origins: Vec<RestartOrigin>,
     /// Whether the JobSet was ready when the explained restart began.
     was_ready: bool,
-    /// Whether the fault of the explained restart occurred; true if it is not a fault.
-    fault_occurred: bool,
     /// Indices of the faults that occurred.
     occurred: Vec<u32>,
     /// Number of ended restarts that were compared with the explained one.
@@ -251,7 +253,6 @@ impl SoughtChange<'_> {
     /// Handles what decides about a restart that does not occur.
     fn note_absence(&mut self, explained: &ExplainedRestart, record: &SimulationRecord) {
         let own = explained.explained();
-        self.fault_occurred |= matches!(own.origin, RestartOrigin::Event { .. });
         match record.body {
             // A restart begins at the earliest when every pod is ready.
             Body::AllReady { jobset, ready }
@@ -259,10 +260,7 @@ impl SoughtChange<'_> {
             {
                 self.was_ready = ready;
             }
-            Body::Fault { index, .. } => {
-                self.occurred.push(index);
-                self.fault_occurred |= self.origins.get(index as usize) == Some(&own.origin);
-            }
+            Body::Fault { index, .. } => self.occurred.push(index),
             _ => {}
         }
     }

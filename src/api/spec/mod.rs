@@ -1,6 +1,7 @@
 //! Input of a run as plain data, validated and with defaults applied. No I/O, no run-specific ids, no YAML.
 
 pub mod cluster;
+mod contradictions;
 pub mod control_plane;
 pub mod decode_error;
 pub mod experiment;

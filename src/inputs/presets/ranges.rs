@@ -34,8 +34,14 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     };
     let mut all = Vec::new();
     for entry in read::list(&RANGES, "ranges") {
+        let mut found: Vec<String> = Vec::new();
         for pattern in read::strings(entry, "paths") {
             for path in matching_values(file, &pattern, entry) {
+                let item = path.rsplit_once('.').map_or("", |(item, _)| item).to_owned();
+                if is_too_small(file, &path, entry) || is_first_only(entry) && found.contains(&item) {
+                    continue;
+                }
+                found.push(item);
                 let range = range(file, path, entry);
                 if !all.iter().any(|known: &SourcedRange| known.path == range.path) {
                     all.push(range);
@@ -44,6 +50,44 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
         }
     }
     all
+}
+
+fn is_first_only(entry: &YamlNode) -> bool {
+    read::boolean(entry, "firstOf").unwrap_or(false)
+}
+
+/// Returns whether the value of a field is below the least value of an entry.
+fn is_too_small(file: &YamlNode, path: &str, entry: &YamlNode) -> bool {
+    let value = at(file, &path.replace('[', ".").replace(']', "")).and_then(YamlNode::as_f64);
+    read::number(entry, "least").zip(value).is_some_and(|(least, value)| value < least)
+}
+
+/// Returns whether the field at a path is chosen, and not an uncertainty, whatever else an entry requires.
+pub fn is_decision(path: &str) -> bool {
+    let mut entries = read::list(&RANGES, "ranges").iter();
+    entries.any(|entry| {
+        let patterns = read::strings(entry, "paths");
+        read::boolean(entry, "decision").unwrap_or(false) && patterns.iter().any(|pattern| is_of(path, pattern))
+    })
+}
+
+/// Returns whether a path is one of a pattern with `[*]` for indexes.
+fn is_of(path: &str, pattern: &str) -> bool {
+    let mut rest = path;
+    for (nth, part) in pattern.split("[*]").enumerate() {
+        if nth > 0 {
+            let Some((index, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
+                return false;
+            };
+            if index.parse::<usize>().is_err() {
+                return false;
+            }
+            rest = after;
+        }
+        let Some(after) = rest.strip_prefix(part) else { return false };
+        rest = after;
+    }
+    rest.is_empty()
 }
 
 /// Returns the paths of all inputs of a text that have no published range: numbers, durations and distributions. A

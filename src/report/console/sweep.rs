@@ -124,7 +124,8 @@ fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> Stri
     let mut text = if is_best {
         format!("{name} is best in {}: mean {mean}{interval}", best.metric)
     } else {
-        format!("{name} has the {side} mean of {}: {mean}{interval}", best.metric)
+        let among = if best.unranked.is_empty() { "" } else { " of the ranked points" };
+        format!("{name} has the {side} mean of {}{among}: {mean}{interval}", best.metric)
     };
     let named = |points: &[usize]| {
         let mut names: Vec<String> = points.iter().take(NAMED).map(|p| point_name(all, *p)).collect();
@@ -133,7 +134,8 @@ fn describe_best(all: &SweepResults, best: &BestPoint, is_default: bool) -> Stri
         }
         names.join("; ")
     };
-    if is_clear {
+    let is_alone = best.unranked.len() + 1 == all.points().count();
+    if is_clear && !is_alone {
         let ranked = if best.unranked.is_empty() { "" } else { "ranked " };
         let _ = write!(text, "; every other {ranked}point is worse in paired differences");
     }

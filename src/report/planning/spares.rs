@@ -131,6 +131,8 @@ pub(super) fn row(metric: &str, c: &SearchCandidate) -> CandidateRow {
 fn conclusion(r: &SparesReport) -> Vec<String> {
     let (path, target) = (&r.path, &r.target);
     let greatest = r.candidates.last().map_or(0, |c| c.value);
+    let is_greatest =
+        |low: u64| r.candidates.last().is_some_and(|c| c.value >= low && c.judgement != TargetJudgement::Misses);
     let stat = |c: &CandidateRow| {
         let value = c.statistic.map(|v| r.label().plain(v));
         let value = value.map(|v| format!("{}.{} is {v} ({})", r.metric, r.statistic, r.interval(c)));
@@ -151,12 +153,14 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
             r.candidate(greatest).map_or(String::new(), stat)
         ),
         SearchAnswer::Open { low } => format!(
-            "Inconclusive whether {path} = {greatest} satisfies {target}{}. Increase --seeds or --max.",
+            "Inconclusive whether {path} = {} satisfies {target}{}. Increase --seeds{}.",
+            if is_greatest(low) { greatest } else { low },
             if r.candidates.iter().any(|c| c.value < low) {
                 format!("; values below {low} miss it")
             } else {
                 String::new()
-            }
+            },
+            if is_greatest(low) { " or --max" } else { "" },
         ),
     }];
     all.extend(saturation(r).filter(|_| r.answer == SearchAnswer::Nothing));
@@ -188,8 +192,10 @@ fn saturation(r: &SparesReport) -> Option<String> {
             before.value, last.value
         ),
         Some(_) => format!(
-            "From {path} = {} to {path} = {} the mean of {metric} changes by {text}; a larger --max may satisfy the target.",
-            before.value, last.value
+            "From {path} = {} to {path} = {} the mean of {metric} changes by {text}; {} may satisfy the target.",
+            before.value,
+            last.value,
+            if r.not_monotone.contains(&last.value) { "a smaller --min" } else { "a larger --max" }
         ),
     })
 }

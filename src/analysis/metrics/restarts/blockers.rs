@@ -67,6 +67,8 @@ pub struct RestartBlocker {
     silent: Vec<(NodeId, SimTime, SimTime)>,
     /// Removals of Node objects.
     removed: Vec<(NodeId, SimTime)>,
+    /// Creations of Node objects.
+    created: Vec<(NodeId, SimTime)>,
     /// Times at which pods of JobSets released their nodes, in order and without duplicates.
     released: Vec<(SimTime, JobSetId)>,
 }
@@ -85,10 +87,24 @@ impl RestartBlocker {
         life.or(lives.first()).map(|life| (life.job, life.index))
     }
 
-    /// Returns the nodes that were not ready at some time between two instants, sorted and without duplicates.
-    pub fn silent_within(&self, from: SimTime, to: SimTime) -> Vec<NodeId> {
+    /// Returns the nodes that were not ready at some time between two instants, sorted and without duplicates, and
+    /// since when each was not ready.
+    pub fn silent_within(&self, from: SimTime, to: SimTime) -> Vec<(NodeId, SimTime)> {
         let within = self.silent.iter().filter(|(_, since, until)| *since < to && from < *until);
-        let mut nodes: Vec<NodeId> = within.map(|(node, ..)| *node).collect();
+        let mut nodes: Vec<(NodeId, SimTime)> = within.map(|(node, since, _)| (*node, *since)).collect();
+        nodes.sort();
+        nodes.dedup_by_key(|(node, _)| *node);
+        nodes
+    }
+
+    /// Returns the nodes that are not ready or have no Node object at an instant, sorted and without duplicates.
+    pub fn absent_at(&self, at: SimTime) -> Vec<NodeId> {
+        let silent = self.silent.iter().filter(|(_, since, until)| *since <= at && at < *until);
+        let is_back = |node: NodeId, removed: SimTime| {
+            self.created.iter().any(|(created, since)| *created == node && removed <= *since && *since <= at)
+        };
+        let removed = self.removed.iter().filter(|(node, removed)| *removed <= at && !is_back(*node, *removed));
+        let mut nodes: Vec<NodeId> = silent.map(|(node, ..)| *node).chain(removed.map(|(node, _)| *node)).collect();
         nodes.sort();
         nodes.dedup();
         nodes
@@ -188,6 +204,7 @@ impl RecordSink for RestartBlocker {
                 self.note_node(node, true, at);
                 self.removed.push((node, at));
             }
+            Body::NodeCreated { node } => self.created.push((node, at)),
             Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => {
                 let jobset = self.pod_at(pod, at).and_then(|(job, _)| names.jobset_of(job));
                 self.released.extend(jobset.map(|jobset| (at, jobset)).filter(|new| self.released.last() != Some(new)));

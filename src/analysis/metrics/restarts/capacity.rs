@@ -6,7 +6,7 @@
 use super::fold::RestartFold;
 use super::restart::{Milestone, RestartMetrics};
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
-use sim_engine::record::{Body, NodeReady};
+use sim_engine::record::{Body, DeletionActor, NodeReady};
 
 /// Unschedulable pods of one JobSet.
 #[derive(Default)]
@@ -42,7 +42,14 @@ impl RestartFold {
         match *body {
             Body::PodUnschedulable { pod, .. } => self.pod_unschedulable(pod),
             Body::PodBound { pod, .. } => self.pod_waits_no_more(pod),
-            Body::PodDeleting { pod, .. } => self.pod_deleted(pod),
+            Body::ContainerExited { pod, .. } => self.another_failure(pod),
+            Body::PodDeleting { pod, by, .. } => {
+                // The Job controller and the garbage collector delete the pods of the restart itself.
+                if !matches!(by, DeletionActor::JobController | DeletionActor::GarbageCollector) {
+                    self.another_failure(pod);
+                }
+                self.pod_deleted(pod);
+            }
             // A pod that has done its work releases its node for the other pods of its JobSet as well.
             Body::PodFinished { succeeded: true, .. } => self.capacity_available(None),
             Body::PodFinished { pod, .. } => self.capacity_available(self.troubles.pod_jobset(pod)),
@@ -54,6 +61,18 @@ impl RestartFold {
             | Body::NodeState { ready: NodeReady::True, .. }
             | Body::NodeTaint { added: false, .. } => self.capacity_available(None),
             _ => {}
+        }
+    }
+
+    /// Another pod fails or is deleted because of another fault while pods wait: they waited for capacity until now,
+    /// whatever becomes of the pods that end from now on.
+    fn another_failure(&mut self, pod: PodId) {
+        let jobset = self.troubles.pod_jobset(pod);
+        let state = jobset.and_then(|jobset| self.jobsets.get_mut(jobset.ix()));
+        if let Some(state) = state.filter(|state| state.capacity.is_open()) {
+            state.capacity.until = Some(self.now);
+            state.capacity.close(state.open.as_mut());
+            state.capacity.since = self.now;
         }
     }
 

@@ -128,7 +128,8 @@ fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods
 fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
     const MAX_NODES: usize = 3;
     let mut text = waits::plain(TicketWait::Unschedulable, 1).to_owned();
-    let nodes = witness.silent_within(step.from, step.to);
+    // Those in the middle of the wait: others were lost shortly before its end.
+    let nodes = witness.absent_at(step.from + Duration(step.duration().0 / 2));
     if !nodes.is_empty() {
         let names: Vec<&str> = nodes.iter().take(MAX_NODES).map(|node| run.names.node(*node)).collect();
         text.push_str(&format!("; not ready meanwhile: {}", names.join(", ")));

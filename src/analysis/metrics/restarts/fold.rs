@@ -333,8 +333,10 @@ impl RestartFold {
                 let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
                     return;
                 };
+                // An interruption that has begun since, and restarts no Jobs yet, is another one.
                 let done = self.finished.get_mut(state.last.wrapping_sub(1));
-                if let Some(r) = state.open.as_mut().or(done) {
+                let open = state.open.as_mut().filter(|r| r.shape >= RestartScope::InPlaceRestart);
+                if let Some(r) = open.or(done) {
                     r.set_earliest(Milestone::JobsReady, now);
                 }
             }
@@ -608,12 +610,20 @@ fn suspended_jobset(action: &FaultAction) -> Option<&str> {
 
 /// Assigns each finished restart the first training segment between its end and the next restart. Segments during the
 /// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
-fn note_next(mut restarts: Vec<&mut RestartMetrics>, segments: &[SegmentOutcome]) {
+///
+/// A restart can begin with the last instant at which all pods were ready, and so with the segment that follows the
+/// restart before.
+fn note_next(restarts: Vec<&mut RestartMetrics>, segments: &[SegmentOutcome]) {
     let mut before = SimTime::NEVER;
-    for restart in restarts.iter_mut().rev().filter(|r| r.ending == RestartOutcome::Ready) {
+    let mut ready: Vec<&mut RestartMetrics> =
+        restarts.into_iter().filter(|r| r.ending == RestartOutcome::Ready).collect();
+    let ends: Vec<SimTime> = ready.iter().map(|restart| restart.end).collect();
+    for (nth, restart) in ready.iter_mut().enumerate().rev() {
         let at = segments.partition_point(|segment| segment.start < restart.end);
         let next = segments.get(at).filter(|segment| segment.start < before);
-        let meanwhile = segments.partition_point(|segment| segment.start < restart.start);
+        let after_previous =
+            nth.checked_sub(1).map_or(0, |nth| segments.partition_point(|segment| segment.start < ends[nth]) + 1);
+        let meanwhile = segments.partition_point(|segment| segment.start < restart.start).max(after_previous);
         restart.next = next.copied();
         for segment in &segments[meanwhile.min(at)..at] {
             let next = restart.next.get_or_insert(SegmentOutcome::default());

@@ -81,7 +81,8 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
 fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, CommandFailure> {
     let result = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
     if !args.inputs.is_empty() {
-        let is_decision = |path: &String| result.iter().any(|range| range.path == *path && range.is_decision);
+        let is_known = |path: &String| result.iter().any(|range| range.path == *path && range.is_decision);
+        let is_decision = |path: &String| is_known(path) || sim_inputs::is_decision(path);
         let given = |range: &sim_analysis::planning::ParameterRange| SourcedRange {
             path: range.path.clone(),
             low: written(&range.text, 0),

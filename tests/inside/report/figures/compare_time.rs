@@ -35,6 +35,7 @@ fn trained(name: &str, outage: u64) -> SimulatedVariant {
         replication.jobsets = vec![ReplicatedJobSet {
             terminal_state: "",
             is_suspended: false,
+            is_left_suspended: false,
             has_run_time: false,
             restarts: 1,
             restarts_count_towards_max: 1,

@@ -1,0 +1,218 @@
+//! Sentences and columns that users act on: the smallest value of a search, changes that `why` proposes, waits for
+//! capacity, points without a rank, work that is done again, and inputs without an effect.
+
+use crate::program::{program, scratch};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// A scenario with one pool of nodes with one cpu each, and JobSet `a` with this number of Jobs and pods.
+struct Case {
+    name: &'static str,
+    pool: &'static str,
+    policy: &'static str,
+    jobs: (u32, u32),
+    rest: String,
+    /// Further JobSets and files.
+    files: Vec<(&'static str, String)>,
+}
+
+impl Case {
+    fn new(name: &'static str, jobs: (u32, u32), rest: &str) -> Case {
+        let pool = "nodesPerIsland: 3, allocatable: {cpu: 1}";
+        Case { name, pool, policy: "maxRestarts: 5", jobs, rest: rest.to_owned(), files: Vec::new() }
+    }
+
+    fn dir(&self) -> PathBuf {
+        let dir = scratch(&format!("answers-{}", self.name));
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n    - {{name: \"n-{{island}}-{{node}}\", \
+             {}}}\n{}\n",
+            self.pool, self.rest
+        );
+        fs::write(dir.join("s.yaml"), scenario).unwrap();
+        fs::write(dir.join("a.yaml"), jobset("a", self.policy, self.jobs)).unwrap();
+        self.files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+        dir
+    }
+
+    /// Returns the output of a command in the folder of the case.
+    #[track_caller]
+    fn output(&self, arguments: &[&str], code: i32) -> String {
+        let dir = self.dir();
+        let output = program(arguments).current_dir(&dir).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{}: {}", self.name, text(&output.stderr));
+        fs::remove_dir_all(dir).unwrap();
+        text(&output.stdout)
+    }
+
+    fn json(&self, arguments: &[&str], code: i32) -> Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--format", "json"]).collect();
+        serde_json::from_str(&self.output(&arguments, code)).unwrap()
+    }
+}
+
+/// Returns the numbers in a column of a table, with zero for an empty cell.
+#[track_caller]
+fn column(table: &str, name: &str) -> Vec<f64> {
+    let mut rows = table.lines().map(|line| line.split(','));
+    let column = rows.next().unwrap().position(|cell| cell == name).unwrap();
+    rows.map(|mut cells| cells.nth(column).unwrap().parse().unwrap_or(0.0)).collect()
+}
+
+fn jobset(name: &str, policy: &str, (jobs, pods): (u32, u32)) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n  failurePolicy: \
+         {{{policy}}}\n  replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template: {{spec: {{parallelism: {pods}, \
+         completions: {pods}, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, terminationGracePeriodSeconds: 5, \
+         containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}}}\n"
+    )
+}
+
+const TRAINING: &str = "training: {work: 40h, step: 10s, checkpoint: {every: 30m, blocking: 20s, restore: 1m}}";
+const PRICED: &str = "nodesPerIsland: 3, islands: 2, accelerator: a.com/c, pricePerNodeHour: 10, allocatable: {cpu: 1, \
+                      a.com/c: 4}";
+
+/// With an upper limit, the smallest value may satisfy a target that the largest one misses.
+#[test]
+fn a_search_for_an_upper_limit_finds_the_smallest_value() {
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}]\n{TRAINING}\nfaultProcesses: [{{cause: host, mtbf: 60h, backAfter: 5h}}]\nstop: {{at: 100h}}"
+    );
+    let case = Case { pool: PRICED, policy: "maxRestarts: 80", ..Case::new("upper-limit", (2, 2), &rest) };
+    let search = |target: &str, code: i32| {
+        let path = ["--path", "topology.pools[0].nodesPerIsland", "--min", "2", "--max", "6", "--seeds", "80"];
+        case.json(&[&["plan", "spares", "s.yaml", "--target", target], &path[..]].concat(), code)
+    };
+    let found = search("cost.total.p90 <= 3900", 0);
+    assert_eq!((&found["found"], &found["value"]), (&"least".into(), &2.into()), "{found}");
+    let missed = search("cost.total.p90 <= 100", 3);
+    assert_eq!(missed["found"], "nothing");
+    let words = missed["conclusion"].to_string();
+    assert!(words.contains("a smaller --min may satisfy the target"), "{words}");
+}
+
+/// A change with which the fault of the restart finds no target, and an action on a node before its loss, save nothing.
+#[test]
+fn changes_do_not_remove_the_fault_and_act_on_lost_nodes_only() {
+    let rest = "jobSets: [{manifest: a.yaml}]\nfaults:\n  - {at: 340s, deletePod: {pod: a-w-0-0}}\n  - {at: 347s, crashNode: \
+                {ofPod: a-w-0-0}}\n  - {at: 1000s, returnNode: {node: n-0-0}}\nstop: {at: 1h}";
+    let case = Case::new("own-fault", (1, 2), rest);
+    let answer = case.json(&["why", "s.yaml"], 0);
+    let rows = answer["whatIf"].as_array().unwrap();
+    for row in rows {
+        let sets: Vec<&str> = row["sets"].as_array().unwrap().iter().map(|set| set.as_str().unwrap()).collect();
+        let arguments: Vec<&str> =
+            ["run", "s.yaml"].into_iter().chain(sets.iter().flat_map(|set| ["--set", set])).collect();
+        let text = case.output(&arguments, 0);
+        assert!(!text.contains("no such node at 347"), "{row}");
+    }
+    let rest = "jobSets: [{manifest: a.yaml}, {manifest: b.yaml, submitAt: 1m}]\ncontainers: [{jobSet: a, runFor: 30m}, {jobSet: \
+                b, runFor: 3h}]\nfaults:\n  - {at: 1200s, deleteNode: {ofPod: a-w-0-0}}\n  - {at: 4800s, crashNode: {ofPod: \
+                b-w-0-0, alias: x}}\n  - {at: 6000s, returnNode: {alias: x}}\nstop: {at: 24h}";
+    let files = vec![("b.yaml", jobset("b", "maxRestarts: 5", (1, 1)))];
+    let case = Case { files, ..Case::new("lost-nodes", (1, 2), rest) };
+    let text = case.output(&["why", "s.yaml", "--restart", "1"], 0);
+    assert!(text.contains("not ready meanwhile: n-0-0"), "{text}");
+    assert!(!text.contains("at: 1500s, deleteNode: {node: n-0-2}"), "{text}");
+    assert!(text.contains("at: 1500s, newNode: {node: n-0-0}"), "{text}");
+}
+
+/// Another failure during a wait for capacity does not move the wait to another phase.
+#[test]
+fn waits_for_capacity_stay_in_their_phase_when_something_else_fails() {
+    let two = "nodesPerIsland: 2, allocatable: {cpu: 1}";
+    let start = "jobSets: [{manifest: a.yaml}]\ncontainers: [{runFor: 2h}]\nstop: {at: 6h}\nfaults:\n";
+    let drained = "  - {at: 1200s, drainNode: {ofPod: a-w-0-0, alias: x}}\n";
+    let fails = format!("{start}{drained}  - {{at: 1840s, containerExit: {{pod: a-w-0-0}}}}\n");
+    let single = format!(
+        "{start}  - {{at: 1000s, cordonNode: {{node: n-0-2}}}}\n{drained}  - {{at: 1500s, containerExit: {{pod: \
+         a-w-1-0}}}}\n  - {{at: 1800s, uncordonNode: {{alias: x}}}}\n"
+    );
+    let restarts_one = "maxRestarts: 5, rules: [{name: x, action: RestartJob}]";
+    for (case, least, most) in [
+        (Case { pool: two, policy: "maxRestarts: 1", ..Case::new("fails", (1, 2), &fails) }, 630.0, 640.0),
+        (Case { policy: restarts_one, ..Case::new("single", (2, 1), &single) }, 590.0, 600.0),
+    ] {
+        let table = case.output(&["run", "s.yaml", "--format", "csv"], 0);
+        let capacity = column(&table, "capacity_s")[0];
+        assert!((least..most).contains(&capacity), "{}: {capacity} s\n{table}", case.name);
+    }
+}
+
+/// A point that completes fewer replications has no rank if its mean is better.
+#[test]
+fn a_sweep_does_not_rank_points_that_complete_less() {
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}]\n{TRAINING}\nfaultProcesses:\n  - {{cause: host, mtbf: 60h, backAfter: 10m}}\n  - {{cause: \
+         prog, 'on': Pod, mtbf: 60h}}\nstop: {{at: 60h}}"
+    );
+    let case = Case { pool: PRICED, ..Case::new("ranks", (2, 2), &rest) };
+    let grid = "spec.failurePolicy.maxRestarts=2,20";
+    let arguments = ["sweep", "s.yaml", "--seeds", "12", "--grid", grid, "--metric", "restartLatency_s.p50"];
+    let text = case.output(&arguments, 0).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("not ranked, because fewer of their replications complete: maxRestarts=2"), "{text}");
+    assert!(text.contains("! maxRestarts=2 "), "{text}");
+}
+
+/// The work that a restart makes a job do again is counted once.
+#[test]
+fn work_is_done_again_once() {
+    let rest = "jobSets: [{manifest: a.yaml}]\ntraining: {work: 6h, step: 10s, checkpoint: {every: 10m, blocking: 5s}}\n\
+                controlPlane: {kubeScheduler: {ties: InOrder}}\nfaults: [{at: 1h, containerExit: {pod: a-w-0-0}}]\n\
+                faultProcesses: [{cause: sdc, does: Corrupt, trace: tr.csv, foundAfter: 2h}]\nstop: {at: 20h}";
+    let files = vec![("tr.csv", "time,node\n30m,n-0-0\n".to_owned())];
+    let case = Case { files, ..Case::new("redo", (1, 2), rest) };
+    let redo: f64 = column(&case.output(&["run", "s.yaml", "--format", "csv"], 0), "redo_s").iter().sum();
+    let run = case.json(&["run", "s.yaml"], 0);
+    let lost = run["jobSets"][0]["training"]["time_s"]["lost"].as_f64().unwrap();
+    assert!(lost > 1000.0 && (redo - lost).abs() < 1.0, "{redo} s of {lost} s");
+}
+
+#[test]
+fn a_jobset_that_nothing_resumes_is_blocked_whatever_ends_the_run() {
+    let rest = "jobSets: [{manifest: a.yaml}]\nfaults: [{at: 60s, suspendJobSet: {name: a}}]\n";
+    for more in
+        ["stop: {at: 2h, when: Time}", "stop: {at: 2h}\nfaultProcesses: [{cause: host, mtbf: 1h, backAfter: 5m}]"]
+    {
+        let case = Case::new("suspended", (1, 2), &format!("{rest}{more}"));
+        case.output(&["run", "s.yaml", "--seeds", "2", "--fail-if", "blocked > 0"], 5);
+    }
+}
+
+#[test]
+fn fields_without_an_effect_are_named() {
+    let rest = "jobSets: [{manifest: a.yaml}]\ncontainers: [{podIndex: 0, runFor: 1h, podFails: true}, {jobRestart: 1, runFor: 2h}]\n\
+                stop: {at: 2h}";
+    let pool = "nodesPerIsland: 3, pricePerNodeHour: 10, allocatable: {cpu: 1}";
+    let case = Case { pool, ..Case::new("no-effect", (1, 2), rest) };
+    let text = case.output(&["run", "s.yaml"], 0).split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "the price of topology.pools[0] has no effect",
+        "containers[0].podFails has no effect: no JobSet restarts in place",
+        "containers[1] never applies: no rule restarts single Jobs (jobRestart)",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+/// Sizes of pools are chosen, and a range of 10 % needs a number of at least ten.
+#[test]
+fn sizes_of_pools_are_decisions_and_vary_by_a_tenth() {
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}]\n{TRAINING}\nfaultProcesses: [{{cause: host, mtbf: 60h, backAfter: 5h}}]\nstop: {{at: 60h}}"
+    );
+    let case = Case { pool: PRICED, policy: "maxRestarts: 80", ..Case::new("sizes", (2, 2), &rest) };
+    let input = "topology.pools[0].nodesPerIsland=3..4";
+    let answer = case.json(&["sensitivity", "s.yaml", "--input", input, "--seeds", "2"], 0);
+    assert_eq!(answer["bars"][0]["decision"], true, "{answer}");
+    let answer = case.json(&["sensitivity", "s.yaml", "--ranges", "--seeds", "2"], 0);
+    assert!(!answer["bars"].to_string().contains("topology.pools"), "{answer}");
+    let larger = PRICED.replace("nodesPerIsland: 3", "nodesPerIsland: 20");
+    let case = Case { pool: Box::leak(larger.into_boxed_str()), ..case };
+    let answer = case.json(&["sensitivity", "s.yaml", "--ranges", "--seeds", "2"], 0);
+    let text = answer["bars"].to_string();
+    assert!(text.contains("topology.pools[0].nodesPerIsland") && text.contains("\"22\""), "{text}");
+}
