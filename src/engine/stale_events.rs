@@ -68,7 +68,9 @@ pub fn has_awaited_event(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompon
     if known.0 == since && ctx.now < known.1 {
         return true;
     }
-    let found = ctx.queue.first_at(|at, event| event.is_awaited() && !is_stale(ctx, parts, at, event));
+    // The training component counts the ends of work itself.
+    let is_awaited = |event: SimulationEvent| event.is_awaited() || matches!(event, SimulationEvent::WorkDone { .. });
+    let found = ctx.queue.first_at(|at, event| is_awaited(event) && !is_stale(ctx, parts, at, event));
     ctx.progress.awaited_search = (since, found.unwrap_or(SimTime::NEVER));
     found.is_some()
 }

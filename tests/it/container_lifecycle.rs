@@ -243,6 +243,69 @@ fn a_pod_is_ready_when_its_probes_have_succeeded() {
                 readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 60}";
     let both = probed(both, "");
     assert!(both > plain + 29.0 && both < plain + 34.0, "{plain} {both}");
+    // The ticker of a startup probe begins before the container, and nothing triggers it earlier (`worker.go`).
+    let startup = probed("startupProbe: {tcpSocket: {port: 1}, periodSeconds: 30}", "");
+    assert!((30.0..32.0).contains(&startup), "{startup}");
+    let sidecar = ", restartPolicy: Always, readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 10}";
+    let pod = with_init("Never", sidecar);
+    let run = play("containers: [{container: fetch, readyAfter: 30s}]", &manifest(1, "", "", &pod));
+    let ready = run.ready("js-w-0", 0)[0];
+    assert!(ready > plain + 29.0 && ready < plain + 34.0, "readiness of the sidecar: {ready}");
+}
+
+#[test]
+fn a_restarted_init_container_has_the_rule_of_its_run_and_the_later_ones_follow() {
+    let pod = "{restartPolicy: OnFailure, initContainers: [{name: i1, image: \"x:1\"}, {name: i2, image: \"x:1\"}], \
+               containers: [{name: c, image: \"x:1\"}]}";
+    let rest = "containers: [{container: i1, containerRun: 0, runFor: 10s, exitCode: 3}, {container: i1, runFor: 100s}, \
+                {container: i2, runFor: 100s}]";
+    let ready = play(rest, &manifest(1, "", "", pod)).ready("js-w-0", 0)[0];
+    assert!((213.0..220.0).contains(&ready), "{ready}");
+    // The restart counts for backoffLimit when the container runs again, not when it ends.
+    let rest =
+        "containers: [{container: i1, containerRun: 0, runFor: 10s, exitCode: 3}, {container: i1, runFor: 300s}]";
+    let run = play(rest, &manifest(1, "", "", pod).replace("backoffLimit: 3", "backoffLimit: 1"));
+    let ended = run.times("js-w-0", 0, |b| matches!(b, Body::PodFinished { .. }));
+    assert!((12.0..60.0).contains(&ended[0]), "{ended:?}");
+}
+
+/// Only running containers are killed (`killContainersWithSyncResult`); a pod that waits for a restart keeps its code.
+#[test]
+fn a_deletion_stops_the_containers_that_run() {
+    let hook = "lifecycle: {preStop: {sleep: {seconds: 25}}}";
+    let main = |policy: &str, init: &str| {
+        format!("{{restartPolicy: {policy}, {init}containers: [{{name: c, image: \"x:1\", {hook}}}]}}")
+    };
+    let init = "initContainers: [{name: fetch, image: \"x:1\"}], ";
+    let deleted = "faults: [{at: 60s, deletePod: {pod: js-w-0-0}}";
+    let crash = "containers: [{runFor: 1s, exitCode: 3}]";
+    let pull = "failImagePulls: {cached: false}";
+    let cases = [
+        ("a main container runs", main("Never", ""), format!("{deleted}]"), 143, 25.0),
+        (
+            "the init container runs",
+            main("Never", init),
+            format!("containers: [{{container: fetch, runFor: 5m}}]\n{deleted}]"),
+            143,
+            0.0,
+        ),
+        ("the main container waits for its restart", main("OnFailure", ""), format!("{crash}\n{deleted}]"), 3, 0.0),
+        (
+            "the image of the main container cannot be pulled",
+            main("Never", ""),
+            format!("{deleted}, {{at: 0s, {pull}}}]"),
+            137,
+            0.0,
+        ),
+    ];
+    for (name, pod, rest, code, after) in cases {
+        let manifest = manifest(1, "", "", &pod).replace("backoffLimit: 3", "backoffLimit: 99");
+        let run = play(&rest, &manifest);
+        let is_end = |body: &Body| matches!(body, Body::PodFinished { exit_code, .. } if *exit_code == Some(code));
+        let ended = run.times("js-w-0", 0, is_end);
+        let is_stopped = ended.first().is_some_and(|at| (60.0 + after..63.0 + after).contains(at));
+        assert!(is_stopped, "{name}: {ended:?} {:?}", run.pods.iter().filter(|pod| pod.0 > 50.0).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -584,6 +584,21 @@ fn unmodelled_features_are_rejected_by_name() {
     let tainted = pool("nodesPerIsland: 8", "").replace("allocatable: {cpu: 8,", &taint("NoExecute"));
     let case = Case { job: tolerates, pools: tainted, ..Case::new("Recreate", (1, 8), 0, &[HOST]) };
     assert!(refused(&case.scenario()).contains("tolerate for a limited time"));
+    for (toleration, words) in [
+        ("{operator: Exists}", "taints of cordoned or unreachable nodes"),
+        (
+            "{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 0}",
+            "for less than the 5 s of a monitor period",
+        ),
+    ] {
+        let tolerations = format!("restartPolicy: Never, tolerations: [{toleration}]");
+        let job = NEVER.replace("restartPolicy: Never", &tolerations);
+        let case = Case { job, ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
+        assert!(refused(&case.scenario()).contains(words), "{words}");
+    }
+    let fatal = EXIT.replace("exitCode: 1", "exitCode: 77");
+    let case = Case { job: IN_PLACE.replace("[0]", "[0, 77]"), ..Case::new("InPlaceRestart", (1, 8), 8, &[&fatal]) };
+    assert!(refused(&case.scenario()).contains("exits for which no rule restarts the containers"));
     let empty = "  - name: none\n    replicas: 1\n    template: {spec: {parallelism: 0, completions: 0, template: {spec: \
                  {restartPolicy: Never, containers: [{name: c, image: x}]}}}}\n";
     let case = Case { more: empty, ..Case::new("Recreate", (1, 8), 8, &[HOST]) };

@@ -119,6 +119,15 @@ impl ProbeTiming {
         self.initial_delay + Duration(self.period.0 * u64::from(self.failure_threshold))
     }
 
+    /// Returns the time from the start of a container until its readiness probe has succeeded often enough. The
+    /// kubelet probes when the container has started, after `started`, and then in every period; a probe before `after`
+    /// fails.
+    pub fn ready_after(self, started: Duration, after: Duration) -> Duration {
+        let earliest = self.initial_delay.max(after).0.saturating_sub(started.0);
+        let ticks = earliest.div_ceil(self.period.0.max(1));
+        started + Duration(ticks * self.period.0) + self.successes()
+    }
+
     /// Returns the time from the first success to the success that counts.
     pub fn successes(self) -> Duration {
         Duration(self.period.0 * u64::from(self.success_threshold.saturating_sub(1)))

@@ -3,6 +3,8 @@
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StatusWrite {
+    /// An init container runs again.
+    InitRunning,
     Running,
     Ready,
     NotReady,

@@ -25,6 +25,16 @@ pub(super) struct InitContainers {
     down: u8,
     /// One entry per init container, up to the last one that has ended alone.
     each: Vec<InitContainer>,
+    /// The runs of init containers in the current start of the pod.
+    runs: Vec<InitRun>,
+}
+
+/// A run of an init container that is not a sidecar.
+#[derive(Copy, Clone)]
+struct InitRun {
+    position: usize,
+    from: SimTime,
+    until: SimTime,
 }
 
 /// What the kubelet knows about one init container; the back-off is that of a container (`doBackOff`).
@@ -71,6 +81,17 @@ impl KubeletState {
         self.pods[pod.ix()].all_restarts + alone.unwrap_or(0)
     }
 
+    /// The init container that has ended alone and will run again.
+    pub(super) fn restarting_init(&self, store: &ObjectStore, pod: PodId) -> Option<usize> {
+        if self.pods[pod.ix()].to_restart == 0 { None } else { self.exited_init(store, pod) }
+    }
+
+    /// The init container that runs now, before the main containers have started.
+    pub(super) fn running_init(&self, pod: PodId, now: SimTime) -> Option<usize> {
+        let runs = &self.init_containers.get(&pod)?.runs;
+        runs.iter().find(|run| run.from <= now && now < run.until).map(|run| run.position)
+    }
+
     /// Increases restartCount of an init container that runs again.
     pub(super) fn count_init_restart(&mut self, pod: PodId, position: usize) {
         self.init_container_mut(pod, position).restarts += 1;
@@ -104,24 +125,46 @@ impl KubeletState {
         self.find_rule(ctx, pod, self.init_restarts(pod, position), |named| named == Some(&container.name))
     }
 
-    /// Time from the start of an init container until the next container may start, and whether it fails. For a
-    /// sidecar, this is the time until its startup probe succeeds.
-    pub(super) fn init_run(&self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) -> (Duration, bool) {
+    /// Time from the start of an init container, `before` from now, until the next container may start, and whether it
+    /// fails. For a sidecar, this is the time until its startup probe succeeds.
+    pub(super) fn init_run(
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, (before, position): (Duration, usize),
+    ) -> (Duration, bool) {
+        let from = ctx.now + before;
         let template = ctx.store.template(pod);
         let container = &template.pod.spec.init_containers[position];
         if container.is_sidecar() {
             let agent = agents::agent_container(&template.pod.spec, template.agent);
             let probe = container.startup_probe.filter(|_| agent.is_none_or(|a| a.name != container.name));
             let after = self.init_rule(ctx, pod, position).and_then(|r| r.ready_after);
-            let started = probe.map(|p| self.first_success(ctx, pod, p, after.unwrap_or_default(), position));
+            let started = probe.map(|p| self.startup_delay(pod, p, (from, after.unwrap_or_default())));
             return (started.unwrap_or_default(), false);
         }
         let rule = self.init_rule(ctx, pod, position).and_then(|r| Some((r.run_for?, r.exit_code)));
-        match rule {
-            None => (Duration::ZERO, false),
-            Some((run_for, 0)) => (run_for + self.time_to_relist(ctx, pod, position + 2), false),
-            Some((run_for, _)) => (run_for, true),
+        let Some((run_for, exit_code)) = rule else {
+            return (Duration::ZERO, false);
+        };
+        let runs = &mut self.init_containers.entry(pod).or_default().runs;
+        runs.retain(|run| run.until > ctx.now);
+        runs.push(InitRun { position, from, until: from + run_for });
+        match exit_code {
+            0 => (run_for + self.time_to_relist(ctx, pod, position + 2), false),
+            _ => (run_for, true),
         }
+    }
+
+    /// Time from the start of the main containers until the readiness probe of a sidecar has succeeded. The time of
+    /// its rule counts from the start of the main containers, as its exit does.
+    pub(super) fn sidecar_readiness(&self, ctx: &EngineContext<'_>, pod: PodId, position: usize) -> Duration {
+        let template = ctx.store.template(pod);
+        let sidecar = &template.pod.spec.init_containers[position];
+        let agent = agents::agent_container(&template.pod.spec, template.agent);
+        let is_probed = sidecar.is_sidecar() && agent.is_none_or(|a| a.name != sidecar.name);
+        let Some(probe) = sidecar.readiness_probe.filter(|_| is_probed && sidecar.startup_probe.is_none()) else {
+            return Duration::ZERO;
+        };
+        let after = self.init_rule(ctx, pod, position).and_then(|r| r.ready_after);
+        probe.ready_after(Duration::ZERO, after.unwrap_or_default())
     }
 
     /// The next init container that fails, with its exit code.

@@ -52,6 +52,8 @@ pub struct KubeletState {
     restarted: bool,
     /// Pods that were not admitted.
     refusals: BTreeMap<PodId, AdmissionRefusal>,
+    /// Time from which the tickers of a pod's startup probes count, of pods with one.
+    probed_since: BTreeMap<PodId, SimTime>,
     /// Profiles of kube-scheduler that do not check all that the kubelet checks.
     lenient_profiles: BTreeSet<String>,
 }
@@ -180,6 +182,7 @@ impl Default for NodeMachine {
 impl KubeletState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.refusals.clear();
+        self.probed_since.clear();
         self.lenient_profiles = admission::lenient_profiles(ctx);
         self.pods.clear();
         self.nodes.clear();
@@ -232,6 +235,7 @@ impl KubeletState {
         self.init_containers.remove(&pod);
         self.waiting_since.remove(&pod);
         self.refusals.remove(&pod);
+        self.probed_since.remove(&pod);
     }
 
     /// The pod has a terminal phase or was removed: none of its containers is considered running.

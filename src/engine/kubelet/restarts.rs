@@ -62,9 +62,7 @@ impl KubeletState {
 
     /// Increases restartCount of the containers that were to be restarted.
     pub(super) fn count_restart(&mut self, store: &ObjectStore, pod: PodId) {
-        if self.pods[pod.ix()].to_restart > 0
-            && let Some(init) = self.exited_init(store, pod)
-        {
+        if let Some(init) = self.restarting_init(store, pod) {
             self.pods[pod.ix()].to_restart = 0;
             return self.count_init_restart(pod, init);
         }
@@ -113,7 +111,7 @@ impl KubeletState {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let status = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
         if let Some(init) = init {
-            return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
+            return status + back_off + self.start_from(ctx, pod, (status + back_off, init));
         }
         if self.begins_with_failed_pull(ctx, pod, ctx.now + status + back_off) {
             return status + back_off;

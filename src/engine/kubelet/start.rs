@@ -22,6 +22,7 @@ impl KubeletState {
             return self.refuse_pod(ctx, pod, refusal);
         }
         self.set(pod, ADMITTED);
+        self.begin_to_probe(ctx, pod, ctx.now);
         let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {
             Some(start) => start,
             None => self.start_delay(ctx, pod),
@@ -42,17 +43,39 @@ impl KubeletState {
         let volumes = ctx.draw(StreamPurpose::PodVolumes, about, nth, &k.volumes);
         let sandbox = ctx.draw(StreamPurpose::PodSandbox, about, nth, &k.sandbox);
         let before = volumes + sandbox;
+        self.begin_to_probe(ctx, pod, ctx.now + volumes);
         before + self.start_sequentially(ctx, pod, k, (before, 0))
     }
 
-    /// Time to start the containers from the one at `from`, beginning after `before`.
+    /// Time to start the containers from the one at `from`, beginning after `before`; for an init container that
+    /// restarts, the time until it runs.
     pub(super) fn start_from(
         &mut self, ctx: &mut EngineContext<'_>, pod: PodId, (before, from): (Duration, usize),
     ) -> Duration {
         match &ctx.scenario.timing.kubelet {
             KubeletTiming::Scripted { start, .. } => *start,
+            KubeletTiming::Real(k) if self.restarting_init(ctx.store, pod) == Some(from) => {
+                self.pods[pod.ix()].pull_failed = 0;
+                self.start_container(ctx, pod, k, (before, from))
+            }
             KubeletTiming::Real(k) => self.start_sequentially(ctx, pod, k, (before, from)),
         }
+    }
+
+    /// Time to start the container at a position, or until the pull of its image fails.
+    fn start_container(
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet, (before, position): (Duration, usize),
+    ) -> Duration {
+        let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, position));
+        let mut delay = Duration::ZERO;
+        if ctx.store.template(pod).start_order[position] {
+            delay = ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
+        }
+        if self.fails_to_pull(ctx, pod, position, ctx.now + before + delay) {
+            self.pods[pod.ix()].pull_failed = (position + 1).min(u8::MAX.into()) as u8;
+            return delay;
+        }
+        delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start)
     }
 
     /// Time to start the containers one after another, from the one at `from`, until all run, an init container fails,
@@ -61,19 +84,14 @@ impl KubeletState {
         &mut self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet, (before, from): (Duration, usize),
     ) -> Duration {
         self.pods[pod.ix()].pull_failed = 0;
-        let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
+        let mut delay = Duration::ZERO;
         for position in from..ctx.store.template(pod).start_order.len() {
-            let nth = self.occurrence(pod, position);
-            if ctx.store.template(pod).start_order[position] {
-                delay = delay + ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
-            }
-            if self.fails_to_pull(ctx, pod, position, ctx.now + before + delay) {
-                self.pods[pod.ix()].pull_failed = (position + 1).min(u8::MAX.into()) as u8;
+            delay = delay + self.start_container(ctx, pod, k, (before + delay, position));
+            if self.pods[pod.ix()].pull_failed > 0 {
                 return delay;
             }
-            delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
             if position < ctx.store.pod_spec(pod).init_containers.len() {
-                let (run, fails) = self.init_run(ctx, pod, position);
+                let (run, fails) = self.init_run(ctx, pod, (before + delay, position));
                 delay = delay + run;
                 if fails {
                     return delay;
@@ -81,6 +99,17 @@ impl KubeletState {
             }
         }
         delay + self.agent_boot(ctx, pod, k)
+    }
+
+    /// An init container runs again: its restartCount is written, and the other containers start after it.
+    fn init_restarted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (k, position): (&RealKubelet, usize)) {
+        self.count_restart(ctx.store, pod);
+        self.write_status(ctx, pod, StatusWrite::InitRunning);
+        let (run, fails) = self.init_run(ctx, pod, (Duration::ZERO, position));
+        let rest = if fails { Duration::ZERO } else { self.start_sequentially(ctx, pod, k, (run, position + 1)) };
+        let epoch = self.pods[pod.ix()].epoch;
+        let up = SimulationEvent::ContainersStarted { pod, epoch };
+        ctx.schedule_after(run + rest, TicketWait::ContainerRestart, TicketSubject::Pod(pod), up);
     }
 
     pub(super) fn agent_boot(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
@@ -99,6 +128,9 @@ impl KubeletState {
             return self.retry_pull(ctx, pod);
         }
         self.pods[pod.ix()].unpulled = 0;
+        if let (Some(init), Some(k)) = (self.restarting_init(ctx.store, pod), real_kubelet(ctx)) {
+            return self.init_restarted(ctx, pod, (k, init));
+        }
         self.count_restart(ctx.store, pod);
         if let Some(failure) = self.failing_init(ctx, pod) {
             return self.fail_init(ctx, pod, failure);

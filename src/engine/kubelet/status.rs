@@ -4,7 +4,7 @@ use super::{KubeletState, UP, real_kubelet};
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::{ContainersState, PodPhase, flag};
+use crate::store::{ContainersState, PodPhase, StoredContainersState, flag};
 use crate::{apiserver, apiserver::TerminatedPod, ctx::EngineContext};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
@@ -58,6 +58,10 @@ impl KubeletState {
                 }
                 apiserver::set_ready(ctx, pod, false);
             }
+            StatusWrite::InitRunning => {
+                self.report_restarts(ctx, pod);
+                apiserver::store_container_end(ctx, pod, 0, ContainersState::NoStatus);
+            }
             StatusWrite::Running | StatusWrite::Ready => {
                 self.report_restarts(ctx, pod);
                 apiserver::store_container_end(ctx, pod, 0, ContainersState::NoStatus);
@@ -92,6 +96,9 @@ impl KubeletState {
     /// Writes the terminal phase, with the exit codes of the containers.
     pub(super) fn report_end(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.report_restarts(ctx, pod);
+        if self.pods[pod.ix()].exited == StoredContainersState::NO_STATUS {
+            return apiserver::finish_pod(ctx, pod, None);
+        }
         let row = &self.pods[pod.ix()];
         let ended = TerminatedPod {
             succeeded: row.exit_code == 0,

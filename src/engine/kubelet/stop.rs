@@ -7,13 +7,35 @@ use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::{StoredContainersState, flag};
+use crate::store::{ContainersState, ExitedContainers, StoredContainersState, flag};
 use sim_api::spec::{KubeletTiming, PodSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
 
 /// Exit code of a container stopped by SIGTERM.
 const TERMINATED_EXIT_CODE: u8 = 128 + 15;
+
+/// Exit code of a container that never ran in a pod that has initialized: `ContainerStatusUnknown`
+/// (`pkg/kubelet/status/status_manager.go`).
+const UNKNOWN_EXIT_CODE: u8 = 137;
+
+/// The containers of a pod that run when it is stopped.
+#[derive(Copy, Clone)]
+pub(super) struct RunningContainers {
+    /// Whether main containers run.
+    mains: bool,
+    /// Whether an init container runs that is not a sidecar.
+    init: bool,
+    /// The sidecars before this position among the init containers run.
+    sidecars_before: usize,
+}
+
+impl RunningContainers {
+    /// Only sidecars run.
+    pub(super) const SIDECARS: RunningContainers =
+        RunningContainers { mains: false, init: false, sidecars_before: usize::MAX };
+    const ALL: RunningContainers = RunningContainers { mains: true, ..RunningContainers::SIDECARS };
+}
 
 impl KubeletState {
     /// The kubelet observes a deletionTimestamp and stops the containers within the grace period.
@@ -50,25 +72,69 @@ impl KubeletState {
         if row.has(SIDECARS) {
             return row.stops_at.since(ctx.now);
         }
-        let runs = !row.has(EXITED);
-        if runs {
-            row.exited = StoredContainersState::ALL_EXITED;
-            row.exit_code = match ctx.scenario.timing.kubelet {
-                KubeletTiming::Scripted { stop_exit_code, .. } => stop_exit_code.clamp(0, 255) as u8,
-                KubeletTiming::Real(_) => TERMINATED_EXIT_CODE,
-            };
-        }
-        self.stop_time(ctx, pod, runs)
+        let running = if row.has(EXITED) { RunningContainers::SIDECARS } else { self.end_running(ctx, pod) };
+        self.stop_time(ctx, pod, running)
     }
 
-    /// Time to stop the containers: first the main ones, if `mains` of them run, then the sidecars. Rules set the
-    /// time per container.
-    pub(super) fn stop_time(&self, ctx: &mut EngineContext<'_>, pod: PodId, mains: bool) -> Duration {
+    /// Sets the exit codes that a deletion gives the containers of a pod that has not ended, and returns which run.
+    fn end_running(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> RunningContainers {
+        let spec = ctx.store.pod_spec(pod);
+        let (inits, mains) = (spec.init_containers.len(), spec.containers.len());
+        let (starting, restarting) = (self.running_init(pod, ctx.now), self.restarting_init(ctx.store, pod));
+        let row = &mut self.pods[pod.ix()];
+        if let KubeletTiming::Scripted { stop_exit_code, .. } = ctx.scenario.timing.kubelet {
+            row.exited = StoredContainersState::ALL_EXITED;
+            row.exit_code = stop_exit_code.clamp(0, 255) as u8;
+            return RunningContainers::ALL;
+        }
+        let only_sidecars = |sidecars_before| RunningContainers { sidecars_before, ..RunningContainers::SIDECARS };
+        let is_up = row.has(UP);
+        let unpulled = usize::from(row.unpulled).checked_sub(1).filter(|_| !is_up);
+        if let Some(init) = starting.filter(|_| !is_up) {
+            row.exited = ContainersState::Exited(ExitedContainers::One(mains + init)).into();
+            row.exit_code = TERMINATED_EXIT_CODE;
+            return RunningContainers { init: true, ..only_sidecars(init) };
+        }
+        // A container in its back-off ended with the code of its last run, and the kubelet does not restart it.
+        if let Some(init) = restarting {
+            row.flags |= EXITED;
+            return only_sidecars(init);
+        }
+        let every_main = row.exited == StoredContainersState::ALL_EXITED || mains == 1;
+        if row.to_restart > 0 && every_main {
+            row.flags |= EXITED;
+            return RunningContainers::SIDECARS;
+        }
+        match unpulled {
+            Some(init) if init < inits => {
+                row.exited = StoredContainersState::NO_STATUS;
+                row.exit_code = 0;
+                only_sidecars(init)
+            }
+            Some(_) if mains == 1 => {
+                row.exited = StoredContainersState::ALL_EXITED;
+                row.exit_code = UNKNOWN_EXIT_CODE;
+                RunningContainers::SIDECARS
+            }
+            _ => {
+                row.exited = StoredContainersState::ALL_EXITED;
+                row.exit_code = TERMINATED_EXIT_CODE;
+                RunningContainers::ALL
+            }
+        }
+    }
+
+    /// Time to stop the containers: first the main ones or the init container that runs, then the sidecars. Rules set
+    /// the time per container.
+    pub(super) fn stop_time(&self, ctx: &mut EngineContext<'_>, pod: PodId, running: RunningContainers) -> Duration {
         let template = ctx.store.template(pod);
         let spec = &template.pod.spec;
         let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
-        let sidecars = sidecars(spec, template.agent);
-        let main_hook = spec.containers.iter().map(|c| c.pre_stop).max().unwrap_or(Duration::ZERO);
+        let mut sidecars = sidecars(spec, template.agent);
+        sidecars.retain(|position| *position < running.sidecars_before);
+        let is_first = running.mains || running.init;
+        let hooks_of_mains = spec.containers.iter().map(|c| c.pre_stop).filter(|_| running.mains);
+        let main_hook = hooks_of_mains.max().unwrap_or(Duration::ZERO);
         let hooks: Vec<Duration> = sidecars.iter().map(|at| spec.init_containers[*at].pre_stop).collect();
         let ruled = self.rule_for(ctx, pod).and_then(|r| r.stop_after);
         let Some(k) = real_kubelet(ctx) else {
@@ -76,9 +142,9 @@ impl KubeletState {
                 unreachable!("not a real kubelet, so the player");
             };
             let stop = (main_hook + ruled.unwrap_or(stop)).min(grace);
-            return if mains { stop } else { Duration::ZERO };
+            return if is_first { stop } else { Duration::ZERO };
         };
-        if !mains && sidecars.is_empty() {
+        if !is_first && sidecars.is_empty() {
             return Duration::ZERO;
         }
         let mut takes = |position: usize| {
@@ -88,7 +154,7 @@ impl KubeletState {
             let nth = self.occurrence(pod, position);
             ctx.draw(StreamPurpose::ContainerStop, TicketSubject::Pod(pod), nth, &k.container_stop)
         };
-        let main = mains.then(|| (main_hook, takes(0)));
+        let main = is_first.then(|| (main_hook, takes(0)));
         let turns = sidecars.iter().zip(hooks).map(|(position, hook)| (hook, takes(1 + position)));
         stop_in_order((grace, k.minimum_grace), main, turns)
     }

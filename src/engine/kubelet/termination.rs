@@ -2,6 +2,7 @@
 //! A worker starts a sync only after a runtime relist since its previous one (`podWorkerLoop`), so each sync costs a
 //! relist. Must never process a deleted pod; this is the task of `stop`.
 
+use super::stop::RunningContainers;
 use super::{ALL_ENDED, ENDING, KubeletState, SIDECARS, real_kubelet};
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
@@ -14,7 +15,11 @@ impl KubeletState {
     /// Called when the kubelet has noticed that no main container will run again. Sidecars do not keep a pod alive:
     /// they are stopped, and the phase becomes terminal after they have ended.
     pub(super) fn end_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let sidecars = if self.has(pod, ALL_ENDED) { Duration::ZERO } else { self.stop_time(ctx, pod, false) };
+        let sidecars = if self.has(pod, ALL_ENDED) {
+            Duration::ZERO
+        } else {
+            self.stop_time(ctx, pod, RunningContainers::SIDECARS)
+        };
         let turns = match real_kubelet(ctx) {
             Some(k) => self.final_sync_delay(ctx, pod, k, sidecars > Duration::ZERO),
             None => Duration::ZERO,

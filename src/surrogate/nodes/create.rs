@@ -76,6 +76,10 @@ impl Replication<'_, '_> {
             self.has_free_nodes = true;
             self.check_failed(job);
             self.check_gone(job);
+            let jobset = self.model.jobs[job].jobset;
+            if self.jobsets[jobset].waits_to_complete {
+                self.complete(jobset);
+            }
         }
     }
 
@@ -132,7 +136,9 @@ impl Replication<'_, '_> {
         let placed = if self.waits_as_one(job) { self.place_crowd(job) } else { self.place_single_pods(job) };
         let starts = placed > self.jobs[job].lost - lost;
         let jobset = self.model.jobs[job].jobset;
-        if starts && self.is_in_place(jobset) && self.jobsets[jobset].has_started {
+        // After the start, the barrier of the agents decides when the JobSet is ready.
+        let has_barrier = self.is_in_place(jobset) && self.jobsets[jobset].has_started;
+        if starts && has_barrier {
             self.join_in_place(jobset);
         }
         if placed > 0 {
@@ -151,7 +157,9 @@ impl Replication<'_, '_> {
         if placed > 0 {
             self.jobs[job].bound_at = self.now + rest;
             self.place_deferred(jobset);
-            self.check_complete(jobset);
+            if !has_barrier {
+                self.check_complete(jobset);
+            }
         }
     }
 

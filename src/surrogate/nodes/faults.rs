@@ -84,7 +84,7 @@ impl Replication<'_, '_> {
             row.epoch += 1;
         }
         let epoch = row.epoch;
-        self.health.set_connected(node, false);
+        self.health.set_connected(node, false, self.cause);
         self.update_health(node);
         if exists && was_connected {
             let at = self.health.unknown_at(self.now, node, self.draws);
@@ -137,6 +137,8 @@ impl Replication<'_, '_> {
     }
 
     pub fn node_unknown(&mut self, node: NodeId) {
+        // Another fault may have occurred since the machine became silent.
+        self.cause = self.health.rows[node.ix()].silent_by;
         let at = self.health.becomes_unknown(self.now, node);
         for pod in self.pods_on(node) {
             self.pods[pod].not_ready_at = self.now;
@@ -195,7 +197,7 @@ impl Replication<'_, '_> {
         let ran_on = std::mem::replace(&mut row.is_up, true);
         row.epoch += 1;
         let (epoch, evicts) = (row.epoch, row.evicts);
-        self.health.set_connected(node, true);
+        self.health.set_connected(node, true, self.cause);
         self.health.is_known(node);
         self.recheck_stopped();
         for pod in self.pods_on(node) {
@@ -267,7 +269,7 @@ impl Replication<'_, '_> {
         if !existed {
             row.epoch += 1;
         }
-        self.health.set_connected(node, false);
+        self.health.set_connected(node, false, self.cause);
         self.return_machine(node, MISSING_EXIT_CODE);
     }
 

@@ -5,6 +5,7 @@ use super::model::NodesModel;
 use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::{EvictionPace, MONITOR_PERIOD, POD_GC_PERIOD, POD_GC_QUARANTINE, SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
+use sim_reliability::faults::SPARE;
 
 /// State of one node.
 #[derive(Copy, Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct NodeRow {
     /// Whether it has the taint that evicts pods.
     pub evicts: bool,
     pub is_cordoned: bool,
+    /// The fault that made it silent, and its time.
+    pub silent_by: (u32, SimTime),
     /// Identifies valid events; increases with each change of the machine or object.
     pub epoch: u32,
 }
@@ -65,6 +68,7 @@ impl<'m> NodeHealth<'m> {
             is_unknown: false,
             evicts: false,
             is_cordoned: false,
+            silent_by: (SPARE, SimTime::ZERO),
             epoch: 0,
         };
         NodeHealth {
@@ -131,8 +135,11 @@ impl<'m> NodeHealth<'m> {
         (now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD)
     }
 
-    /// The kubelet reaches the control plane, or does not.
-    pub fn set_connected(&mut self, node: NodeId, is_connected: bool) {
+    /// The kubelet reaches the control plane, or does not because of this fault.
+    pub fn set_connected(&mut self, node: NodeId, is_connected: bool, cause: (u32, SimTime)) {
+        if !is_connected {
+            self.rows[node.ix()].silent_by = cause;
+        }
         self.rows[node.ix()].is_connected = is_connected;
         self.silent.retain(|other| *other != node);
         if !is_connected {

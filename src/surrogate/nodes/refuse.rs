@@ -5,12 +5,16 @@ use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
 use sim_api::spec::{
     DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
-    RestartStrategy, ScenarioSpec, TaintEffect,
+    RestartStrategy, ScenarioSpec, TaintEffect, TaintSpec, TolerationSpec,
 };
-use sim_base::NodeId;
+use sim_base::{Duration, NodeId};
+use sim_engine::MONITOR_PERIOD;
 use sim_reliability::training::ERROR_EXIT_CODE;
 use sim_scheduler::SchedulerConfiguration;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Taint of a node that the node monitor takes for lost.
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// Returns all reasons why level `nodes` does not simulate a scenario; empty if it does.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -55,6 +59,10 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         refuse(
             is_in_place && distinguishes_exits(scenario, spec),
             "InPlaceRestart with container rules that treat the exit codes of the faults differently",
+        );
+        refuse(
+            is_in_place && ends_pods(scenario, spec),
+            "InPlaceRestart with exits for which no rule restarts the containers",
         );
         refuse(is_in_place && jobset.restarts_jobs(), "InPlaceRestart with restarts of single Jobs (RestartJob)");
         refuse(spec.volume_claim_templates > 0, "volumeClaimPolicies");
@@ -136,6 +144,20 @@ fn unequal_nodes(model: &NodesModel) -> Option<&'static str> {
         if fitting.iter().any(|node| limited(*node)) {
             return Some("taints NoExecute of the topology that pods tolerate for a limited time");
         }
+        let tolerations = &kind.facts.tolerations;
+        let of_control_plane = |key: &str, effect| TaintSpec { key: key.to_owned(), value: String::new(), effect };
+        let kept_off =
+            ["node.kubernetes.io/unschedulable", UNREACHABLE].map(|key| of_control_plane(key, TaintEffect::NoSchedule));
+        if tolerations.iter().any(|toleration| kept_off.iter().any(|taint| toleration.tolerates(taint))) {
+            return Some("pods that tolerate the taints of cordoned or unreachable nodes");
+        }
+        let evicting = of_control_plane(UNREACHABLE, TaintEffect::NoExecute);
+        let is_short = |t: &TolerationSpec| {
+            t.toleration_seconds.is_some_and(|s| Duration::from_secs(s.max(0) as u64) < MONITOR_PERIOD)
+        };
+        if tolerations.iter().any(|toleration| toleration.tolerates(&evicting) && is_short(toleration)) {
+            return Some("pods that tolerate unreachable nodes for less than the 5 s of a monitor period");
+        }
         let zone = |node: NodeId| model.cluster.zone[node.ix()];
         if has_service && fitting.iter().any(|node| zone(*node) != zone(first)) {
             return Some(
@@ -173,6 +195,15 @@ fn distinguishes_exits(scenario: &ScenarioSpec, spec: &JobSetSpec) -> bool {
         let mut actions = codes.iter().map(|code| container.matching_rule(*code));
         let first = actions.next();
         actions.any(|action| Some(action) != first)
+    })
+}
+
+/// Returns whether an exit because of a fault ends a pod: no rule restarts a container.
+fn ends_pods(scenario: &ScenarioSpec, spec: &JobSetSpec) -> bool {
+    let mut pods = spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    pods.any(|pod| {
+        let has_rule = |code: i32| pod.containers.iter().any(|container| container.matching_rule(code).is_some());
+        exit_codes(scenario).any(|code| !has_rule(code))
     })
 }
 

@@ -320,6 +320,8 @@ pub(super) struct JobSetRow<'m> {
     pub trainer: NodesTrainer<'m>,
     pub interruption: Option<Interruption>,
     pub recoveries: Vec<Recovery>,
+    /// Whether its work is done, and a pod on a lost machine does not end.
+    pub waits_to_complete: bool,
 }
 
 /// State of one replication.
@@ -430,6 +432,7 @@ impl<'m, 'd> Replication<'m, 'd> {
                 trainer: NodesTrainer::new(&jobset.training, jobset.key),
                 interruption: None,
                 recoveries: Vec::new(),
+                waits_to_complete: false,
             });
             run.schedule(SimTime::ZERO + jobset.submit_at, NodesEvent::Submitted { jobset: at });
         }
@@ -689,7 +692,14 @@ impl<'m, 'd> Replication<'m, 'd> {
         self.schedule_after(ending, NodesEvent::Completed { jobset });
     }
 
-    fn complete(&mut self, jobset: usize) {
+    /// The JobSet is complete, unless a pod that was replaced still terminates on a lost machine (kubernetes.md 1.4).
+    pub fn complete(&mut self, jobset: usize) {
+        let waits_for_lost = self.model.scenario.control_plane.kubernetes.delays_terminal_condition();
+        let has_lost = self.jobs_of(jobset).any(|job| self.jobs[job].replaced > 0);
+        self.jobsets[jobset].waits_to_complete = waits_for_lost && has_lost;
+        if self.jobsets[jobset].waits_to_complete {
+            return;
+        }
         self.end_jobset(jobset, "Completed");
         for job in self.jobs_of(jobset) {
             self.release_job(job);
@@ -710,7 +720,7 @@ impl<'m, 'd> Replication<'m, 'd> {
 
     fn close(mut self, repairs_later: bool) -> NodesOutcome {
         let limit = SimTime::ZERO + self.model.scenario.stop.at;
-        let is_over = self.is_over();
+        let is_over = self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
             || self.queue.iter().any(|Reverse((at, _, event))| *at >= limit && !self.is_stale(*event))
@@ -722,7 +732,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             (false, false) => EndReason::Stuck,
         };
         let end = match end_reason {
-            EndReason::AllJobSetsFinished => ends.max().unwrap_or(limit),
+            EndReason::AllJobSetsFinished if self.is_over() => ends.max().unwrap_or(limit),
             // Nothing happens any more after the last event.
             EndReason::Stuck if self.model.scenario.stop.when != StopWhen::Time => self.now,
             _ => limit,

@@ -114,3 +114,39 @@ fn machines_on_demand_cost_money_while_they_exist() {
         }
     }
 }
+
+/// An interruption has the cause of the loss that the node monitor noticed, not that of a later fault elsewhere.
+#[test]
+fn a_noticed_loss_keeps_its_cause() {
+    let partition = "- {cause: network, does: Partition, mtbf: 2d, backAfter: 10m}\n";
+    let noise = "- {cause: noise, does: Slow, factor: 1.01, mtbf: 16m, backAfter: 1s}\n";
+    let case = Case::new("Recreate", (1, 4), 5, &[partition, noise]);
+    for one in checked(&case.scenario(), 7, 4) {
+        let of = |replication: &sim_analysis::experiment::ReplicationResult| {
+            replication.jobsets[0].taken.keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(of(&one.pods), of(&one.nodes));
+    }
+}
+
+#[test]
+fn pods_leave_lost_nodes_after_their_own_toleration() {
+    let tolerant = NEVER.replace(
+        "restartPolicy: Never,",
+        "restartPolicy: Never, tolerations: [{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, \
+         tolerationSeconds: 30}],",
+    );
+    let host = "- {cause: host, mtbf: 10d, backAfter: 173s}\n";
+    for job in [tolerant, NEVER.to_owned()] {
+        let case = Case { job, ..Case::new("Recreate", (1, 4), 4, &[host]) };
+        assert_equal("tolerations", &case.scenario(), 6);
+    }
+}
+
+#[test]
+fn a_pod_that_joins_in_place_takes_its_start_time() {
+    let often = DRAIN.replace("20d", "8d");
+    let rest = "containers: [{replicatedJob: w, startAfter: 2m}]";
+    let case = Case { job: IN_PLACE.to_owned(), rest, ..Case::new("InPlaceRestart", (1, 4), 5, &[&often]) };
+    assert_equal("drains", &case.scenario(), 6);
+}
