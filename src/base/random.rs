@@ -59,6 +59,8 @@ pub enum StreamPurpose {
     GroupOrder = 27,
     /// Position of a pod among equally important victims of a pod group.
     VictimOrder = 28,
+    /// Phase of Kueue's timer for resources that pods outside topology-aware scheduling have released.
+    PodUsagePhase = 29,
     FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,

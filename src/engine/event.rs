@@ -293,6 +293,8 @@ pub enum SimulationEvent {
     KueueNodeDue(NodeId),
     /// Kueue's reconciler of flavors has noticed changes of Nodes.
     KueueNodesChanged,
+    /// Kueue has noticed that pods that are not placed by topology have released resources of Nodes.
+    KueueCapacityReleased,
     /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
     KueueSecondPass(JobSetId),
     /// The job of a Workload that existed at the start ends.
@@ -367,7 +369,7 @@ impl SimulationEvent {
             KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
-            KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
+            KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) | KueueCapacityReleased => EventOwner::Kueue,
             KueueUsageSample { .. } | KueueExistingEnd(_) | KueueExistingDue(_) => EventOwner::Kueue,
             SliceFormed(_) => EventOwner::SliceController,
         }
@@ -390,7 +392,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
             KueueUngateDue(_) | KueueSecondPass(_) | SliceFormed(_) => true,
-            KueueExistingEnd(_) | KueueExistingDue(_) => true,
+            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => true,
             KueueUsageSample { reorders } => *reorders,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
@@ -448,7 +450,7 @@ impl SimulationEvent {
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
             KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample { .. } | SliceFormed(_) => return None,
-            KueueExistingEnd(_) | KueueExistingDue(_) => return None,
+            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => return None,
         })
     }
 
@@ -489,7 +491,7 @@ impl SimulationEvent {
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
             KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample { .. } | SliceFormed(_) => 3,
-            KueueExistingEnd(_) | KueueExistingDue(_) => 3,
+            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

@@ -96,6 +96,25 @@ fn nodes_that_are_cordoned_or_not_ready_have_no_capacity_for_topology_aware_sche
 }
 
 /// Two pods of an admitted Workload run on the nodes of the dump. Kueue counts them once.
+/// Kueue tries Workloads again within 10 s after other pods have released resources (`pod_usage_controller.go`).
+#[test]
+fn workloads_are_tried_again_when_pods_outside_topology_aware_scheduling_end() {
+    let mut outside = jobset(1, "cpu", json!({"spec": {"nodeSelector": {"zone": "a"}}}));
+    outside["metadata"] = json!({"name": "o"});
+    let required =
+        json!({"metadata": {"annotations": {"kueue.x-k8s.io/podset-required-topology": "zone"}}, "spec": {}});
+    let mut manifest = queue("cpu", "100", &["zone", "kubernetes.io/hostname"]);
+    manifest.push(jobset(3, "cpu", required));
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology:\n  apiVersion: \
+                    jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: t}\n  pools:\n    - {name: \"n-{node}\", \
+                    nodesPerIsland: 3, labels: {zone: a}, allocatable: {cpu: 6}}\njobSets: [{manifest: o.json}, {manifest: \
+                    a.yaml, submitAt: 5s}]\ncontainers: [{jobSet: o, runFor: 20s}, {runFor: 1m}]\nstop: {at: 10m}\n";
+    let files = [("s.yaml", scenario.to_owned()), ("o.json", outside.to_string()), ("a.yaml", documents(&manifest))];
+    let text = output(&files, &["run", "s.yaml", "--trace", "decisions"], 0);
+    assert!(text.contains("QuotaReserved=False"), "it waits first: {text}");
+    assert!(text.contains("JobSet train: every pod is ready") && !text.contains("BLOCKED"), "{text}");
+}
+
 #[test]
 fn pods_of_existing_workloads_count_once_at_every_level_of_a_topology() {
     let annotations = json!({"kueue.x-k8s.io/podset-required-topology": POOL});

@@ -111,6 +111,7 @@ impl KueueController {
             SimulationEvent::KueueNodePatched { nth } => self.node_patch_answered(ctx, nth),
             SimulationEvent::KueuePodFailed { pod, incarnation } => self.pod_failed(ctx, pod, incarnation),
             SimulationEvent::KueueNodesChanged => self.nodes_changed(ctx),
+            SimulationEvent::KueueCapacityReleased => self.retry_after_release(ctx),
             other => unreachable!("not an event of Kueue: {other:?}"),
         }
     }

@@ -11,6 +11,7 @@ use crate::store::{NodeChange, PodPhase, flag};
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{NodeObject, PodSpec, ResourceAmounts, TaintSpec};
+use sim_base::random::StreamPurpose;
 use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
 use sim_kueue::tas::node_failure::{NodeFailureResponse, UnhealthyNodeChange, WorkloadOnNode, respond};
 use sim_kueue::tas::{DomainAssignment, NodeConstraints, TasNode};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 const DEFAULT_PODS: i64 = 110_000;
 /// Delay after which the reconciler of flavors notices a changed node (`UpdatesBatchPeriod`, `pkg/constants`).
 const NODE_UPDATES: Duration = Duration::from_secs(1);
+/// Period in which Workloads are tried again after pods that are not placed by topology have released resources
+/// (`defaultRequeueBatchInterval`, `pkg/controller/tas/pod_usage_controller.go`).
+const RELEASE_BATCH: Duration = Duration::from_secs(10);
 /// First delay of the rate limiter of a controller after an error (client-go, `DefaultTypedControllerRateLimiter`).
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);
 
@@ -36,6 +40,8 @@ pub(super) struct NodeCache {
     is_changed: bool,
     /// Whether the reconciler of flavors has a pending pass.
     has_update: bool,
+    /// Whether pods that are not placed by topology have released resources since the last pass about them.
+    has_released: bool,
     /// Times of the pending passes of the node controller.
     due: BTreeMap<NodeId, SimTime>,
     patches: Vec<Option<NodePatch>>,
@@ -277,6 +283,24 @@ impl KueueController {
     /// Pending Workloads are tried again.
     pub(super) fn nodes_changed(&mut self, ctx: &mut EngineContext<'_>) {
         self.nodes.has_update = false;
+        self.manager().request_wake_of_all();
+        self.queues_changed(ctx);
+    }
+
+    /// A pod that is not placed by topology has released the resources of a Node: pending Workloads are tried again at
+    /// the next tick of a timer.
+    pub(super) fn capacity_released(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        if !ctx.store.nodes.exists(node) || std::mem::replace(&mut self.nodes.has_released, true) {
+            return;
+        }
+        let phase = ctx.draw_phase(StreamPurpose::PodUsagePhase, TicketSubject::Nothing, 0, RELEASE_BATCH);
+        let at = (ctx.now + Duration(1)).next_tick(phase, RELEASE_BATCH);
+        let (delay, event) = (at.since(ctx.now), SimulationEvent::KueueCapacityReleased);
+        ctx.schedule_after(delay, TicketWait::JobBatch, TicketSubject::Nothing, event);
+    }
+
+    pub(super) fn retry_after_release(&mut self, ctx: &mut EngineContext<'_>) {
+        self.nodes.has_released = false;
         self.manager().request_wake_of_all();
         self.queues_changed(ctx);
     }

@@ -174,13 +174,18 @@ impl KueueController {
         let node = ctx.store.pods.node[pod.ix()];
         let counts = is_current && node.is_some() && !ctx.store.pods.is_terminal(pod);
         let topology = &mut self.driver.as_mut().expect("Kueue runs").manager.cache.state.topology;
-        if let Some((name, requests)) = self.pods.others.remove(&pod) {
-            topology.remove_other_pod(&name, &requests);
+        let counted = self.pods.others.remove(&pod);
+        if let Some((name, requests)) = &counted {
+            topology.remove_other_pod(name, requests);
         }
         if counts {
             let (name, requests) = (ctx.store.names.nodes[node.ix()].clone(), ctx.store.pod_spec(pod).requests());
             topology.add_other_pod(&name, &requests);
             self.pods.others.insert(pod, (name, requests));
+        } else if let Some((name, _)) = counted
+            && let Some(node) = ctx.store.nodes.find_by_name(&name)
+        {
+            self.capacity_released(ctx, node);
         }
     }
 
