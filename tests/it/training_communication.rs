@@ -135,6 +135,12 @@ fn jobs_divide_the_uplinks_that_they_share() {
     assert_eq!(all[1].last(), Some(&(14.0, uplinks)), "the other job is alone");
     let done = log.first(|body| matches!(body, Body::TrainingDone { .. }));
     assert_eq!(outcome.training[1].steps.last().map(|step| step.at), Some(done));
+    // At the end of the run, no job gets the links of another.
+    let cut = text.replace("at: 2h, when: AllJobSetsFinished", "at: 300s");
+    let scenario = support::parse_with(&cut, &files).unwrap_or_else(|e| panic!("{e}"));
+    let (outcome, _) = play(&scenario, 1);
+    let last = |job| step_times(&outcome, job).last().copied();
+    assert_eq!([last(0), last(1)], [Some((18.0, uplinks)); 2]);
 }
 
 /// The other job sends 1 kB in each step. A row has the oversubscription and the step time. Each node has two pods, one

@@ -372,6 +372,8 @@ impl TrainingState {
     /// The end of the run: the current segment is neither saved nor lost.
     pub fn close(&mut self, ctx: &mut EngineContext<'_>, accounting: &mut TimeAccounting) -> Vec<TrainingOutcome> {
         let mut all = Vec::new();
+        // All jobs end together: none gets the links of another.
+        self.fabric.load.demands.clear();
         for at in 0..self.jobs.len() {
             let reached = self.end_segment(ctx, at, false, accounting);
             let job = &self.jobs[at];

@@ -93,7 +93,7 @@ pub fn workloads(
     let lanes: Vec<FigureLane> = run.folded.admission.job_sets.iter().map(|own| workload_lane(run, own)).collect();
     let state = occupancy_color;
     let legend = [
-        (state(OccupancyState::Pending), "waiting for quota"),
+        (state(OccupancyState::Pending), "without quota"),
         (state(OccupancyState::Starting), "quota reserved, not ready"),
         (state(OccupancyState::Ready), "running"),
         (state(OccupancyState::Ending), "evicted, pods stopping"),
