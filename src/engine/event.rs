@@ -293,6 +293,8 @@ pub enum SimulationEvent {
     KueueNodeDue(NodeId),
     /// Kueue's reconciler of flavors has noticed changes of Nodes.
     KueueNodesChanged,
+    /// Kueue observes the labels of the Namespaces.
+    KueueObservedNamespaces,
     /// Kueue has noticed that pods that are not placed by topology have released resources of Nodes.
     KueueCapacityReleased,
     /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
@@ -370,6 +372,7 @@ impl SimulationEvent {
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) | KueueCapacityReleased => EventOwner::Kueue,
+            KueueObservedNamespaces => EventOwner::Kueue,
             KueueUsageSample { .. } | KueueExistingEnd(_) | KueueExistingDue(_) => EventOwner::Kueue,
             SliceFormed(_) => EventOwner::SliceController,
         }
@@ -392,7 +395,7 @@ impl SimulationEvent {
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
             KueueUngateDue(_) | KueueSecondPass(_) | SliceFormed(_) => true,
-            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => true,
+            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased | KueueObservedNamespaces => true,
             KueueUsageSample { reorders } => *reorders,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
@@ -451,6 +454,7 @@ impl SimulationEvent {
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
             KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample { .. } | SliceFormed(_) => return None,
             KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => return None,
+            KueueObservedNamespaces => return None,
         })
     }
 
@@ -491,7 +495,7 @@ impl SimulationEvent {
             KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
             KueueNodesChanged | KueueSecondPass(_) | KueueUsageSample { .. } | SliceFormed(_) => 3,
-            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => 3,
+            KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased | KueueObservedNamespaces => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

@@ -221,7 +221,7 @@ impl EngineRun<'_> {
             ChangeKind::JobSet(..) => {
                 tell!(accounting, jobset_manager, garbage_collector, kubelet, kueue);
             }
-            ChangeKind::Workload(_) => tell!(kueue),
+            ChangeKind::Workload(_) | ChangeKind::Namespace => tell!(kueue),
             ChangeKind::Node(..) => {
                 tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc, kueue);
             }

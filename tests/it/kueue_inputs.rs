@@ -152,6 +152,23 @@ fn pods_of_existing_workloads_count_once_at_every_level_of_a_topology() {
     }
 }
 
+/// A change of a Namespace wakes the Workloads of the ClusterQueues that select it now (`cqNamespaceHandler`).
+#[test]
+fn labels_of_a_namespace_that_change_during_a_run_select_it() {
+    let mut manifest = queue(CHIP, "64", &[]);
+    manifest[1]["spec"]["namespaceSelector"] = json!({"matchLabels": {"team": "x"}});
+    manifest.push(jobset(2, CHIP, json!({"spec": {}})));
+    manifest.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology:\n  apiVersion: \
+                    jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {name: t}\n  pools:\n    - {name: \"n-{node}\", \
+                    nodesPerIsland: 2, allocatable: {cpu: 6, google.com/tpu: 4}}\njobSets: [{manifest: a.yaml}]\n\
+                    containers: [{runFor: 1m}]\nstop: {at: 10m, when: Time}\nfaults: [{at: 30s, patch: {kind: Namespace, \
+                    name: default, merge: {metadata: {labels: {team: x}}}}}]\n";
+    let files = [("s.yaml", scenario.to_owned()), ("a.yaml", documents(&manifest))];
+    let text = output(&files, &["run", "s.yaml", "--trace", "decisions"], 0);
+    assert!(text.contains("JobSet train: every pod is ready"), "{text}");
+}
+
 #[test]
 fn labels_of_a_namespace_in_the_manifests_select_it() {
     let mut objects = queue(CHIP, "64", &[]);

@@ -117,6 +117,7 @@ fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: J
             settle_claims(ctx);
         }
         ObjectKind::PodGroup => record_change(ctx, ChangeKind::PodGroup),
+        ObjectKind::Namespace => record_change(ctx, ChangeKind::Namespace),
         ObjectKind::PriorityClass => refresh_priorities(ctx),
         _ => {}
     }

@@ -19,6 +19,7 @@ impl JobSetManager {
         match what {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
             ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => {}
+            ChangeKind::Namespace => {}
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => {}
@@ -67,6 +68,7 @@ impl JobSetManager {
             }
             ChangeKind::Pod(..) | ChangeKind::Node(..) => None,
             ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => None,
+            ChangeKind::Namespace => None,
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => None,
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => None,

@@ -27,9 +27,10 @@ use placed_pods::PodCache;
 pub use placed_pods::is_placed_by_topology;
 pub use pod_sets::{PodSetConflict, started};
 use rows::ManagedJobSet;
-use sim_api::spec::ScenarioSpec;
+use serde_json::Value;
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::{ObjectKind, ScenarioSpec};
 use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::amount::Amount;
 use sim_kueue::control::Manager;
@@ -93,6 +94,11 @@ impl KueueController {
                 self.cycles.state_changed();
                 driver::schedule_cycle(&mut EnginePorts { kueue: self, ctx });
             }
+            SimulationEvent::KueueObservedNamespaces => {
+                let labels = namespaces_now(ctx);
+                self.manager().namespaces_changed(labels);
+                self.queues_changed(ctx);
+            }
             SimulationEvent::KueueUsageSample { .. } => self.sample_usage(ctx),
             SimulationEvent::KueueExistingEnd(index) => self.existing_ended(ctx, index as usize),
             SimulationEvent::KueueExistingDue(index) => self.existing_due(ctx, index as usize),
@@ -132,6 +138,11 @@ impl KueueController {
                 let version = ctx.store.jobsets[jobset.ix()].workload_version;
                 let event = SimulationEvent::KueueObservedWorkload(jobset);
                 observe(ctx, StoreWatcher::KueueWorkloads, (jobset, version), event);
+            }
+            ChangeKind::Namespace => {
+                let about = TicketSubject::Nothing;
+                let lag = ctx.watch_lag(StoreWatcher::Kueue, about, 0);
+                ctx.schedule_after(lag, TicketWait::Watch, about, SimulationEvent::KueueObservedNamespaces);
             }
             ChangeKind::Pod(pod, change) if self.has_topology => self.watch_pod(ctx, pod, change),
             ChangeKind::Node(node, change) if self.has_topology => self.watch_node(ctx, node, change),
@@ -365,14 +376,28 @@ fn is_untried(workload: &Workload) -> bool {
     workload.active && workload.condition(ConditionType::QuotaReserved).is_none()
 }
 
-/// Returns the labels of all namespaces with JobSets or LocalQueues.
+/// Returns the labels of all namespaces with JobSets or LocalQueues at the start.
 pub fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
+    let stored = scenario.objects.iter().filter(|object| object["kind"] == "Namespace");
+    namespaces_of((scenario, objects), stored)
+}
+
+/// Returns the labels of all namespaces with JobSets or LocalQueues, as they are now.
+fn namespaces_now(ctx: &EngineContext<'_>) -> BTreeMap<String, BTreeMap<String, String>> {
+    let stored = ctx.store.others.objects_of_kind(ObjectKind::Namespace).map(|(_, _, other)| &other.object);
+    let objects = ctx.scenario.kueue.as_ref().expect("Kueue runs");
+    namespaces_of((ctx.scenario, objects), stored)
+}
+
+fn namespaces_of<'o>(
+    (scenario, objects): (&ScenarioSpec, &KueueObjects), stored: impl Iterator<Item = &'o Value>,
+) -> BTreeMap<String, BTreeMap<String, String>> {
     let of_jobsets = scenario.jobsets.iter().map(|submitted| submitted.jobset.namespace.as_str());
     let names = of_jobsets.chain(objects.local_queues.iter().map(|queue| queue.namespace.as_str()));
     let named = |name: &str| BTreeMap::from([("kubernetes.io/metadata.name".to_owned(), name.to_owned())]);
     let mut all: BTreeMap<String, BTreeMap<String, String>> =
         names.map(|name| (name.to_owned(), named(name))).collect();
-    for object in scenario.objects.iter().filter(|object| object["kind"] == "Namespace") {
+    for object in stored {
         let name = object["metadata"]["name"].as_str().unwrap_or("");
         let labels = object["metadata"]["labels"].as_object().into_iter().flatten();
         let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));

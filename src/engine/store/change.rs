@@ -33,6 +33,8 @@ pub enum ChangeKind {
     },
     /// A PodGroup was created or changed: its pods may enter the scheduling queue.
     PodGroup,
+    /// A Namespace was created or changed: its labels select queues of Kueue.
+    Namespace,
     /// A PersistentVolume or StorageClass changed: pods that wait for claims may become schedulable.
     Storage,
     /// The Workload of this JobSet was created, changed or removed.
@@ -69,6 +71,7 @@ impl ChangeKind {
             ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => EventSubject::JobSet(jobset),
             ChangeKind::Node(node, _) => EventSubject::Node(node),
             ChangeKind::SilentFault { fault, .. } => EventSubject::Fault(fault),
+            ChangeKind::Namespace => return None,
             ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => return None,
         })
     }

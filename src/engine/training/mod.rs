@@ -180,6 +180,7 @@ impl TrainingState {
             | ChangeKind::Claim { .. }
             | ChangeKind::Storage
             | ChangeKind::PodGroup
+            | ChangeKind::Namespace
             | ChangeKind::Workload(_)
             | ChangeKind::ContainersStopped(_) => return,
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => return,

@@ -285,6 +285,19 @@ impl Manager {
         self.wakes.insert(self.cache.state.tree.root(index));
     }
 
+    /// Follows a change of Namespaces: the Workloads of ClusterQueues that select another one now are tried again
+    /// (`cqNamespaceHandler`, `pkg/controller/core/clusterqueue_controller.go`).
+    pub fn namespaces_changed(&mut self, namespaces: NamespaceLabels) {
+        let before = std::mem::replace(&mut self.namespaces, namespaces);
+        for (index, queue) in self.cache.state.queues.iter().enumerate() {
+            let selects = |labels: &NamespaceLabels, name: &str| !is_mismatch(labels, name, &queue.spec);
+            let mut names = self.namespaces.keys();
+            if names.any(|name| selects(&self.namespaces, name) && !selects(&before, name)) {
+                self.wakes.insert(self.cache.state.tree.root(index));
+            }
+        }
+    }
+
     /// Follows a change of a LocalQueue's stop policy.
     pub fn local_queue_changed(&mut self, changed: LocalQueue, now: SimTime) {
         let is_same = |lq: &&mut LocalQueue| lq.namespace == changed.namespace && lq.name == changed.name;
