@@ -109,10 +109,11 @@ impl KubeletState {
         back_off
     }
 
-    /// The sidecars do not run, and pending events about them are stale.
+    /// No init container runs, and pending events about sidecars are stale.
     pub(super) fn forget_sidecars(&mut self, pod: PodId) {
         if let Some(all) = self.init_containers.get_mut(&pod) {
             all.epoch = None;
+            all.runs.clear();
         }
     }
 

@@ -132,7 +132,7 @@ impl KubeletState {
         let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
         let mut sidecars = sidecars(spec, template.agent);
         sidecars.retain(|position| *position < running.sidecars_before);
-        let is_first = running.mains || running.init;
+        let others_run = running.mains || running.init;
         let hooks_of_mains = spec.containers.iter().map(|c| c.pre_stop).filter(|_| running.mains);
         let main_hook = hooks_of_mains.max().unwrap_or(Duration::ZERO);
         let hooks: Vec<Duration> = sidecars.iter().map(|at| spec.init_containers[*at].pre_stop).collect();
@@ -142,9 +142,9 @@ impl KubeletState {
                 unreachable!("not a real kubelet, so the player");
             };
             let stop = (main_hook + ruled.unwrap_or(stop)).min(grace);
-            return if is_first { stop } else { Duration::ZERO };
+            return if others_run { stop } else { Duration::ZERO };
         };
-        if !is_first && sidecars.is_empty() {
+        if !others_run && sidecars.is_empty() {
             return Duration::ZERO;
         }
         let mut takes = |position: usize| {
@@ -154,7 +154,7 @@ impl KubeletState {
             let nth = self.occurrence(pod, position);
             ctx.draw(StreamPurpose::ContainerStop, TicketSubject::Pod(pod), nth, &k.container_stop)
         };
-        let main = is_first.then(|| (main_hook, takes(0)));
+        let main = others_run.then(|| (main_hook, takes(0)));
         let turns = sidecars.iter().zip(hooks).map(|(position, hook)| (hook, takes(1 + position)));
         stop_in_order((grace, k.minimum_grace), main, turns)
     }

@@ -207,8 +207,8 @@ fn managers(job: &Value, tell: &mut NoticeSink<'_>) {
             errors.duplicate(&path, &json!({"manager": manager}));
         }
     }
-    if let Err(refused) = errors.into_rejection("TrainJob", job["metadata"]["name"].as_str().unwrap_or("")) {
-        tell("spec.runtimePatches", refused.message);
+    if let Err(refusal) = errors.into_rejection("TrainJob", job["metadata"]["name"].as_str().unwrap_or("")) {
+        tell("spec.runtimePatches", refusal.message);
     }
 }
 
