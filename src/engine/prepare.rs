@@ -7,7 +7,7 @@ use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{
     AgentMode, ContainerRule, FaultAction, JobSet, ObjectKind, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
-    ScriptedFault, UserRequest,
+    ScriptedFault,
 };
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
@@ -129,7 +129,7 @@ pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
     let drawn = scenario.fault_processes.is_empty();
     assert!(drawn, "random faults are drawn before a run, by sim_reliability::faults::draw_faults");
     let cluster = ClusterBuilder::build(&scenario.topology, &resource_names(scenario));
-    let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
+    let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node") || scenario.changes_nodes();
     if cluster.is_empty() && !more_nodes {
         let topology = scenario.topology.name.clone();
         return Err(CannotRun(vec![PrepareError::NoNodes { topology }]));
@@ -158,12 +158,9 @@ fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
     for pool in &scenario.topology.pools {
         add(&pool.accelerator);
     }
-    let created = scenario.faults.iter().filter_map(|f| match &f.action {
-        FaultAction::Request(UserRequest {
-            verb: RequestVerb::Create { object, .. } | RequestVerb::Patch { body: object, .. },
-            ..
-        }) => Some(object),
-        _ => None,
+    let created = scenario.scripted_requests().filter_map(|request| match &request.verb {
+        RequestVerb::Create { object, .. } | RequestVerb::Patch { body: object, .. } => Some(object),
+        RequestVerb::Delete { .. } | RequestVerb::Show { .. } => None,
     });
     for object in scenario.objects.iter().chain(created) {
         collect_requested(object, &mut add);
@@ -347,16 +344,9 @@ pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
     if jobsets.any(|rj| !rj.template.template.spec.terms.is_empty()) {
         return true;
     }
-    let mut actions = scenario.faults.iter().map(|f| &f.action);
-    actions.any(|action| {
-        let request = match action {
-            FaultAction::Request(request) => request,
-            _ => return false,
-        };
-        match &request.verb {
-            RequestVerb::Show { .. } => true,
-            RequestVerb::Create { object, .. } => concerns_pods(object),
-            RequestVerb::Patch { .. } | RequestVerb::Delete { .. } => false,
-        }
+    scenario.scripted_requests().any(|request| match &request.verb {
+        RequestVerb::Show { .. } => true,
+        RequestVerb::Create { object, .. } => concerns_pods(object),
+        RequestVerb::Patch { .. } | RequestVerb::Delete { .. } => false,
     })
 }

@@ -216,3 +216,74 @@ fn sizes_of_pools_are_decisions_and_vary_by_a_tenth() {
     let text = answer["bars"].to_string();
     assert!(text.contains("topology.pools[0].nodesPerIsland") && text.contains("\"22\""), "{text}");
 }
+
+/// A pod that fits nowhere at the start may fit after an action of the script.
+#[test]
+fn actions_that_change_nodes_make_room_for_pods_that_do_not_fit_at_the_start() {
+    let patch = |section: &str| format!("patch: {{kind: Node, name: n-0-1, {section}}}");
+    let node = "create: {object: {apiVersion: v1, kind: Node, metadata: {name: new, labels: {zone: z}}, status: \
+                {allocatable: {cpu: '1', pods: '110', a.com/c: '4'}, conditions: [{type: Ready, status: 'True'}]}}}";
+    let selected = ["nodeSelector: {zone: z}", "requests: {cpu: 1}"];
+    let large = ["", "requests: {cpu: 4}"];
+    let other = ["", "requests: {cpu: 1}, limits: {a.com/c: 4}"];
+    let rows = [
+        ("a label", patch("merge: {metadata: {labels: {zone: z}}}"), selected),
+        ("capacity", patch("status: true, merge: {status: {allocatable: {cpu: '16'}}}"), large),
+        ("another resource", patch("status: true, merge: {status: {allocatable: {a.com/c: '4'}}}"), other),
+        ("another node", node.to_owned(), other),
+    ];
+    for (what, action, [spec, requests]) in rows {
+        let rest =
+            format!("jobSets: [{{manifest: a.yaml}}]\nfaults: [{{at: 20s, {action}}}]\nstop: {{at: 1m, when: Time}}");
+        let manifest = jobset("a", "maxRestarts: 0", (1, 1)).replace("requests: {cpu: 1}", requests);
+        let manifest =
+            manifest.replace("restartPolicy", &[spec, "restartPolicy"].join(if spec.is_empty() { "" } else { ", " }));
+        let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("room", (1, 1), &rest) };
+        let text = case.output(&["run", "s.yaml"], 0);
+        assert!(text.contains("JobSet a: every pod is ready"), "{what}: {text}");
+        let without = case.rest.replace(&action, "cordonNode: n-0-0");
+        let without = Case { rest: without, files: case.files.clone(), ..Case::new("no-room", (1, 1), "") };
+        without.output(&["run", "s.yaml"], 2);
+    }
+}
+
+/// No event requeues a pod whose namespaceSelector matches because of a changed label: kube-scheduler tries it again
+/// when it has waited for 5 min (`flushUnschedulablePodsLeftover`), every 30 s.
+#[test]
+fn a_changed_label_of_a_namespace_helps_a_waiting_pod_after_five_minutes() {
+    let affinity = "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: \
+                    kubernetes.io/hostname, labelSelector: {matchLabels: {app: t}}, namespaceSelector: {matchLabels: \
+                    {team: red}}}]}}, restartPolicy";
+    let space = |name: &str, team: &str| {
+        format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, labels: {{team: {team}}}}}}}")
+    };
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}, {{manifest: b.yaml, submitAt: 2s}}]\nobjects: [{}, {}]\nfaults: [{{at: 20s, patch: \
+         {{kind: Namespace, name: other, merge: {{metadata: {{labels: {{team: red}}}}}}}}}}]\nstop: {{at: 10m, when: Time}}",
+        space("own", "red"),
+        space("other", "blue")
+    );
+    let first = jobset("a", "maxRestarts: 0", (1, 1)).replace("name: a}", "name: a, namespace: other}");
+    let first = first.replace("template: {spec: {restart", "template: {metadata: {labels: {app: t}}, spec: {restart");
+    let second = jobset("b", "maxRestarts: 0", (1, 1)).replace("name: b}", "name: b, namespace: own}");
+    let second = second.replace("restartPolicy", affinity);
+    let files = vec![("a.yaml", first), ("b.yaml", second)];
+    let pool = "nodesPerIsland: 3, allocatable: {cpu: 8}, labels: {kubernetes.io/hostname: \"n-{island}-{node}\"}";
+    let text = Case { pool, files, ..Case::new("namespaces", (1, 1), &rest) }.output(&["run", "s.yaml"], 0);
+    // The attempt at 1 s and 5 min is over at the check at 5 min 30 s.
+    let ready = text.lines().find(|line| line.contains("JobSet b: every pod is ready")).unwrap_or_default();
+    assert!(ready.trim().starts_with("332."), "{text}");
+}
+
+/// With backoffLimitPerIndex, the decision log prints the back-off of each index.
+#[test]
+fn the_decision_log_creates_no_pod_whose_index_is_in_its_back_off() {
+    let rest = "jobSets: [{manifest: a.yaml}]\ncontainers: [{podIndex: 1, runFor: 10s, exitCode: 3}, {runFor: 100s}]\nstop: \
+                {at: 5m}";
+    let manifest = jobset("a", "maxRestarts: 0", (1, 3));
+    let manifest = manifest.replace("backoffLimit: 0", "backoffLimitPerIndex: 1, completionMode: Indexed");
+    let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("index-back-off", (1, 3), rest) };
+    let text = case.output(&["run", "s.yaml", "--trace", "decisions"], 0);
+    assert_eq!(text.matches("before pods are created again (back-off)").count(), 1, "{text}");
+    assert_eq!(text.matches("creates    1 pod").count(), 1, "{text}");
+}

@@ -5,7 +5,7 @@ use crate::program::{program, scratch};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Runs the program on files, and returns both outputs in one line.
+/// Runs the program on files, and returns both outputs in one line, with the records of the run directory `o`.
 #[track_caller]
 fn output(files: &[(&str, String)], arguments: &[&str], code: i32) -> String {
     // The name of the test.
@@ -15,9 +15,10 @@ fn output(files: &[(&str, String)], arguments: &[&str], code: i32) -> String {
     let output = program(arguments).current_dir(&dir).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let records = fs::read_to_string(dir.join("o/events.ndjson")).unwrap_or_default();
     fs::remove_dir_all(dir).unwrap();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {out}\n{err}");
-    format!("{out} {err}")
+    format!("{out} {err} {records}")
 }
 
 fn documents(objects: &[Value]) -> String {
@@ -432,5 +433,66 @@ fn objects_that_act_on_pods_are_named_in_every_format() {
             let text = output(&files, &["run", "-f", "m.yaml", "--format", format], 0);
             assert!(text.contains(named), "{format}: {text}");
         }
+    }
+}
+
+/// Kueue replaces the Workload of a JobSet that no longer has its pod counts or, before the admission, its tolerations
+/// (`EquivalentToWorkload`); it stops a running JobSet first.
+#[test]
+fn a_jobset_that_differs_from_its_workload_gets_another_one() {
+    let scenario = |action: &str, more: &str| {
+        format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n    - {{name: \"n-{{node}}\", \
+             nodesPerIsland: 4, allocatable: {{cpu: 8}}}}\njobSets: [{{manifest: a.yaml}}]\nfaults: [{{at: 30s, patch: {{kind: \
+             JobSet, name: train, merge: {action}}}}}]\ncontainers: [{{runFor: 5m}}]\nstop: {{at: 3m, when: Time}}\n{more}\n"
+        )
+    };
+    let with = |pods: u32, change: Value| {
+        let mut own = jobset(pods, "cpu", change);
+        own["spec"]["replicatedJobs"][0]["template"]["spec"]["completionMode"] = json!("Indexed");
+        let jobs = own["spec"]["replicatedJobs"].take();
+        json!({"spec": {"replicatedJobs": jobs}}).to_string()
+    };
+    let tolerating = || json!({"spec": {"tolerations": [{"key": "k", "operator": "Exists"}]}});
+    let elastic = "controlPlane: {featureGates: {ElasticJobSet: true}}";
+    let checked = "admissionChecks: [{name: c, after: 60s}]";
+    // A running JobSet has what Kueue added to its template.
+    let running = json!({"metadata": {"annotations": {"kueue.x-k8s.io/workload": "jobset-train-9e21d"},
+        "labels": {"kueue.x-k8s.io/cluster-queue-name": "cq", "kueue.x-k8s.io/local-queue-name": "q",
+            "kueue.x-k8s.io/podset": "w"}}});
+    let replaced = "Deleted not matching Workload: default/jobset-train";
+    let stopped = "No matching Workload; restoring pod templates according to existent Workload";
+    let rows: [(&str, String, String, &[&str], &[&str]); 4] = [
+        (
+            "more pods while a check is pending",
+            with(3, json!({})),
+            [elastic, checked].join("\n"),
+            &[replaced],
+            &[stopped],
+        ),
+        ("tolerations while a check is pending", with(2, tolerating()), checked.to_owned(), &[replaced], &[stopped]),
+        ("more pods while it runs", with(3, running), elastic.to_owned(), &[stopped, replaced], &[]),
+        (
+            "a label",
+            json!({"metadata": {"labels": {"x": "y"}}}).to_string(),
+            checked.to_owned(),
+            &[],
+            &[stopped, replaced],
+        ),
+    ];
+    for (what, action, more, expected, unexpected) in rows {
+        let mut objects = queue("cpu", "100", &[]);
+        if more.contains("admissionChecks") {
+            objects[1]["spec"]["admissionChecksStrategy"] = json!({"admissionChecks": [{"name": "c"}]});
+            objects.push(json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
+                "metadata": {"name": "c"}, "spec": {"controllerName": "example.com/c"}}));
+        }
+        objects.push(jobset(2, "cpu", json!({})));
+        let files = [("s.yaml", scenario(&action, &more)), ("a.yaml", documents(&objects))];
+        let text = output(&files, &["run", "s.yaml", "--out", "o"], 0);
+        expected.iter().for_each(|event| assert!(text.contains(event), "{what}: {event}: {text}"));
+        unexpected.iter().for_each(|event| assert!(!text.contains(event), "{what}: {event}: {text}"));
+        assert!(!text.contains("BLOCKED"), "{what}: {text}");
     }
 }

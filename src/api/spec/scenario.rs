@@ -10,7 +10,7 @@ use super::kueue::KueueObjects;
 use super::node_ref::NodeRef;
 use super::objects::ObjectDecoders;
 use super::pod::{ContainerSpec, ImagePullPolicy, TaintSpec};
-use super::request::UserRequest;
+use super::request::{ObjectKind, RequestVerb, UserRequest};
 use super::timing::TimingSpec;
 use super::training::TrainingJob;
 use serde_json::Value;
@@ -348,6 +348,21 @@ impl ScenarioSpec {
     /// Returns the number of entries of `faults` in the scenario file.
     pub fn fault_entries(&self) -> usize {
         self.faults.iter().filter_map(|fault| fault.entry).max().map_or(0, |last| last as usize + 1)
+    }
+
+    /// Returns the requests of the script.
+    pub fn scripted_requests(&self) -> impl Iterator<Item = &UserRequest> {
+        self.faults.iter().filter_map(|fault| match &fault.action {
+            FaultAction::Request(request) => Some(request),
+            _ => None,
+        })
+    }
+
+    /// Returns true if an action of the script creates or changes a Node, so that pods may fit that do not fit at the
+    /// start.
+    pub fn changes_nodes(&self) -> bool {
+        let is_change = |verb: &RequestVerb| matches!(verb, RequestVerb::Create { .. } | RequestVerb::Patch { .. });
+        self.scripted_requests().any(|request| request.object.kind == ObjectKind::Node && is_change(&request.verb))
     }
 
     /// Returns the number of a fault in messages: the index of its entry in the file. Faults without an entry follow

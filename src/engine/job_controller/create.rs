@@ -7,9 +7,8 @@ use super::worker::SyncStage;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::{apiserver, apiserver::NewPod, ctx::EngineContext, event::SimulationEvent, webhook::PodWebhook};
-use sim_base::{DomainId, Duration, JobId, PodId};
+use sim_base::{DomainId, JobId};
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
-use sim_policy::job::backoff;
 
 impl JobController {
     /// Creates the lowest missing indexes first, in batches of 1, 2, 4 …; each batch starts after the responses to
@@ -18,7 +17,10 @@ impl JobController {
         let mut create = std::mem::take(&mut self.workers[worker].to_create);
         let failed = &self.workers[worker].counted.failed_indexes;
         self.sync_input(ctx, job).missing_indexes(failed, count, &mut create);
-        self.keep_indexes_due_now(ctx, worker, job, &mut create);
+        let counted = &self.workers[worker].counted;
+        if let Some(left) = self.sync_input(ctx, job).keep_due_indexes(counted, ctx.now, &mut create) {
+            self.enqueue(ctx, job, left.max(SYNC_JOB_BATCH_PERIOD), TicketWait::PodFailureBackoff);
+        }
         let row = &mut self.rows[job.ix()];
         row.expected_creations = create.len() as u32;
         row.creating_syncs += 1;
@@ -29,26 +31,6 @@ impl JobController {
         w.stage = SyncStage::Creating;
         w.batch_failed = false;
         self.next_batch(ctx, worker);
-    }
-
-    /// backoffLimitPerIndex: every index has its own back-off; the key is requeued only if no index is due now.
-    fn keep_indexes_due_now(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId, create: &mut Vec<u32>) {
-        let c = &self.workers[worker].counted;
-        if c.delayed.is_empty() {
-            return;
-        }
-        let sight = self.sync_input(ctx, job);
-        let left = |index: u32| {
-            let ended_at = |p: PodId| ctx.store.pods.ended_at[p.ix()];
-            let replaced = c.replaced_pod(index);
-            backoff::until_index(replaced.map(|p| (sight.index_failures(p) + 1, ended_at(p))), ctx.now)
-        };
-        let soonest = create.iter().map(|i| left(*i)).min();
-        create.retain(|i| left(*i) == Duration::ZERO);
-        if let Some(left) = soonest.filter(|left| *left > Duration::ZERO) {
-            let delay = left.max(SYNC_JOB_BATCH_PERIOD);
-            self.enqueue(ctx, job, delay, TicketWait::PodFailureBackoff);
-        }
     }
 
     fn next_batch(&mut self, ctx: &mut EngineContext<'_>, worker: usize) {

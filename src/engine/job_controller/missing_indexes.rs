@@ -3,10 +3,12 @@
 //! Must never iterate up to `completions`, which may be two billion, but only over existing pods and pods to be
 //! created.
 
+use super::count::ComputedStatus;
 use super::sync_decision::JobSyncInput;
 use crate::store::{PodPhase, flag};
 use sim_api::spec::PodReplacementPolicy;
-use sim_base::PodId;
+use sim_base::{Duration, PodId, SimTime};
+use sim_policy::job::backoff;
 use std::iter::Peekable;
 
 impl JobSyncInput<'_> {
@@ -27,6 +29,22 @@ impl JobSyncInput<'_> {
         let taken = all.filter(taken).map(|p| self.index(p));
         let decided = [self.row.succeeded.as_slice(), failed];
         lowest_free(taken, decided, self.index_limit(), count, into);
+    }
+
+    /// backoffLimitPerIndex: every index has its own back-off. Keeps the indexes that are due now; if there are none,
+    /// returns the time until the first one is.
+    pub fn keep_due_indexes(&self, c: &ComputedStatus, now: SimTime, create: &mut Vec<u32>) -> Option<Duration> {
+        if c.delayed.is_empty() {
+            return None;
+        }
+        let left = |index: u32| {
+            let ended_at = |p: PodId| self.store.pods.ended_at[p.ix()];
+            let replaced = c.replaced_pod(index);
+            backoff::until_index(replaced.map(|p| (self.index_failures(p) + 1, ended_at(p))), now)
+        };
+        let soonest = create.iter().map(|i| left(*i)).min();
+        create.retain(|i| left(*i) == Duration::ZERO);
+        soonest.filter(|left| *left > Duration::ZERO)
     }
 }
 

@@ -23,7 +23,7 @@ impl JobController {
         let counted = sight.count(ctx.now, ended);
         let view = sight.sync_view(ctx.now, version, &counted);
         let plan = sim_policy::job::sync(&view);
-        let trace = ctx.receives_decisions().then(|| sight.trace_sync(&counted, &view, &plan));
+        let trace = ctx.receives_decisions().then(|| sight.trace_sync(&counted, &view, &plan, ctx.now));
         let again = plan.requeue_after.map(|after| (after, wait_kind(&view, after)));
         if let Some(sync) = trace.flatten() {
             ctx.emit_decision(PolicyOutcome::Job(Box::new(sync)));

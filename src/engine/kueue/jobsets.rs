@@ -59,9 +59,13 @@ impl KueueController {
                 Ok(Some(write)) => return self.send(ctx, jobset, write),
                 Err(error) => return self.report_error(ctx, jobset, &error, "does not update its Workload"),
             }
-            if !is_equivalent(&self.rows[jobset.ix()].spec, &current).unwrap_or(true) {
-                if self.rows[jobset.ix()].spec.prebuilt_workload().is_none() {
-                    return self.delete_workload(ctx, jobset, &current);
+            if !self.is_equivalent(jobset, &current).unwrap_or(true) {
+                let row = &self.rows[jobset.ix()];
+                if row.spec.prebuilt_workload().is_none() {
+                    if row.view.is_suspended {
+                        return delete_workload(ctx, jobset, &current);
+                    }
+                    return self.send(ctx, jobset, Write::StopAndDelete(current));
                 }
                 let name = current.name.clone();
                 let error = WorkloadError::PrebuiltWorkloadOutOfSync { name };
@@ -87,6 +91,11 @@ impl KueueController {
         self.send(ctx, jobset, write);
     }
 
+    fn is_equivalent(&self, jobset: JobSetId, current: &Workload) -> Result<bool, WorkloadError> {
+        let flavors = self.driver.as_ref().map(|driver| &driver.manager.cache.state.flavors);
+        is_equivalent(&self.rows[jobset.ix()].spec, current, flavors.expect("Kueue runs"))
+    }
+
     /// Returns the request that makes the Workload follow changes of the JobSet: pod sets and execution time of a
     /// pending one, gates, and the WorkloadPriorityClass (`ensureOneWorkload`).
     fn follow_jobset(
@@ -103,7 +112,7 @@ impl KueueController {
             return Ok(None);
         }
         let classes = ClassLists::new(ctx, objects);
-        if row.view.is_suspended && !current.has_reservation() && !is_equivalent(&row.spec, current)? {
+        if row.view.is_suspended && !current.has_reservation() && !self.is_equivalent(jobset, current)? {
             let new = workload(&row.spec, &classes.view(), current.created)?;
             let (name, uid, job_uid) = (current.name.clone(), current.uid.clone(), current.job_uid.clone());
             let new = Workload { name, uid, job_uid, active: current.active, status: current.status.clone(), ..new };
@@ -126,13 +135,6 @@ impl KueueController {
         let (priority_class, priority) = classes.view().priority(&row.spec)?;
         let message = format!("Updated workload priority class: {key}");
         update(Workload { priority_class, priority, ..current.clone() }, message)
-    }
-
-    /// Deletes a Workload that no longer describes its suspended JobSet. The next pass creates another one.
-    fn delete_workload(&self, ctx: &mut EngineContext<'_>, jobset: JobSetId, current: &Workload) {
-        let message = format!("Deleted not matching Workload: {}/{}", current.namespace, current.name);
-        apiserver::delete_workload(ctx, jobset);
-        ctx.emit_kube_event(ObjectRef::JobSet(jobset), false, "DeletedWorkload", &message);
     }
 
     /// Stores why the pass ends. A missing WorkloadPriorityClass is reported by an Event.
@@ -201,6 +203,14 @@ impl KueueController {
         self.reconcile_jobset(ctx, jobset);
     }
 
+    /// Suspends a JobSet and restores its pod templates.
+    fn stop(&self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+        let stored = ctx.store.jobsets[jobset.ix()].spec.clone();
+        let original = &self.rows[jobset.ix()].original;
+        let stopped = pod_sets::stopped(&stored, original, &ctx.scenario.decoders);
+        apiserver::set_jobset_spec(ctx, jobset, stopped);
+    }
+
     fn apply(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, write: Write) -> RequestAnswer {
         let event = |ctx: &mut EngineContext<'_>, reason: &str, message: &str| {
             ctx.emit_kube_event(ObjectRef::JobSet(jobset), false, reason, message);
@@ -231,11 +241,13 @@ impl KueueController {
                 }
             }
             Write::Stop(message) => {
-                let stored = ctx.store.jobsets[jobset.ix()].spec.clone();
-                let original = &self.rows[jobset.ix()].original;
-                let stopped = pod_sets::stopped(&stored, original, &ctx.scenario.decoders);
-                apiserver::set_jobset_spec(ctx, jobset, stopped);
+                self.stop(ctx, jobset);
                 event(ctx, "Stopped", &message);
+            }
+            Write::StopAndDelete(workload) => {
+                self.stop(ctx, jobset);
+                event(ctx, "Stopped", NO_MATCHING_WORKLOAD);
+                delete_workload(ctx, jobset, &workload);
             }
             Write::Update(write, message) => {
                 let stored = &ctx.store.jobsets[jobset.ix()];
@@ -269,10 +281,19 @@ impl KueueController {
     }
 }
 
+const NO_MATCHING_WORKLOAD: &str = "No matching Workload; restoring pod templates according to existent Workload";
+
+/// Deletes a Workload that no longer describes its JobSet. The next pass creates another one.
+fn delete_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId, current: &Workload) {
+    let message = format!("Deleted not matching Workload: {}/{}", current.namespace, current.name);
+    apiserver::delete_workload(ctx, jobset);
+    ctx.emit_kube_event(ObjectRef::JobSet(jobset), false, "DeletedWorkload", &message);
+}
+
 fn call(write: &Write) -> Call {
     match write {
         Write::Create(_) => Call::KueueWorkloadCreate,
-        Write::Start(_) | Write::Stop(_) => Call::KueueJobSetPatch,
+        Write::Start(_) | Write::Stop(_) | Write::StopAndDelete(_) => Call::KueueJobSetPatch,
         Write::Status(_) | Write::Update(..) => Call::KueueWorkloadPatch,
     }
 }

@@ -65,6 +65,8 @@ pub(super) enum Write {
     Start(Arc<Workload>),
     /// Stops the JobSet; the text is the message of the Event.
     Stop(String),
+    /// Stops a JobSet and deletes its Workload, which no longer describes it.
+    StopAndDelete(Arc<Workload>),
     Status(StatusWrite),
     /// Writes the spec of the Workload; the text is the message of the Event.
     Update(StatusWrite, String),

@@ -322,8 +322,8 @@ impl SchedulerState {
             if is_new_message || self.nominated.node_of(pod) != nominated {
                 changed.push(pod);
             }
-            let state = (self.ledger.changes, ctx.store.nodes.changes());
-            self.queue_again(ctx, member.pod, FailedAttempt::without_cause(member.message.clone(), state));
+            let inputs = self.decision_inputs(ctx);
+            self.queue_again(ctx, member.pod, FailedAttempt::without_cause(member.message.clone(), inputs));
         }
         let message = ctx.intern(&format!("Preempted by pod group {}", cycle.group.1));
         self.delete_victims(ctx, None, &cycle.victims, message);

@@ -2,6 +2,7 @@
 
 use super::claims::{claim_problem, has_restricting_claims};
 use super::other_pods::has_own_terms;
+use super::queues::DecisionInputs;
 use super::{SchedulerState, profile_of};
 use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
@@ -21,8 +22,7 @@ pub(super) struct FailedAttempt {
     pub message: String,
     /// The plugins that rejected nodes; empty if the cause is not known.
     pub rejecting: PluginSet,
-    /// Numbers of changes of the accounting and of nodes.
-    pub state: (u64, u32),
+    pub inputs: DecisionInputs,
     nomination: Nomination,
     /// Each with its incarnation: a pod may be gone at the end of the cycle.
     victims: Vec<(PodId, u32)>,
@@ -30,17 +30,16 @@ pub(super) struct FailedAttempt {
 
 impl FailedAttempt {
     /// Returns an attempt whose rejecting plugins are not known: every event may help.
-    pub fn without_cause(message: String, state: (u64, u32)) -> FailedAttempt {
+    pub fn without_cause(message: String, inputs: DecisionInputs) -> FailedAttempt {
         let (rejecting, nomination) = (PluginSet::new(), Nomination::Ends);
-        FailedAttempt { message, rejecting, state, nomination, victims: Vec::new() }
+        FailedAttempt { message, rejecting, inputs, nomination, victims: Vec::new() }
     }
 }
 
 /// What the reasons of a failed attempt depend on.
 #[derive(Clone, PartialEq)]
 struct FailureKey {
-    /// Numbers of changes of the accounting and of nodes.
-    state: (u64, u32),
+    inputs: DecisionInputs,
     template: TemplateId,
     domain: DomainId,
     /// The Job and whether the pod is its leader, if there is exclusive placement.
@@ -186,6 +185,11 @@ impl SchedulerState {
         view
     }
 
+    pub(super) fn decision_inputs(&self, ctx: &EngineContext<'_>) -> DecisionInputs {
+        let store = &**ctx.store;
+        DecisionInputs { accounting: self.ledger.changes, nodes: store.nodes.changes(), others: store.others.changes }
+    }
+
     /// Describes why no node was found, and decides about preemption.
     pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
         let key = self.failure_key(ctx, pod);
@@ -195,7 +199,7 @@ impl SchedulerState {
         let mut attempt = FailedAttempt {
             message: String::new(),
             rejecting: PluginSet::new(),
-            state: (self.ledger.changes, ctx.store.nodes.changes()),
+            inputs: self.decision_inputs(ctx),
             nomination: Nomination::Ends,
             victims: Vec::new(),
         };
@@ -222,10 +226,10 @@ impl SchedulerState {
     /// Pods of one template fail for the same reasons until something changes, unless they have terms of their own.
     fn failure_key(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<FailureKey> {
         let store = &**ctx.store;
-        let state = (self.ledger.changes, store.nodes.changes());
+        let inputs = self.decision_inputs(ctx);
         let has_problem = claim_problem(ctx, pod).is_some() || store.deleting_claim(pod).is_some();
         (!self.needs_plugins(ctx, pod) && !has_problem).then(|| FailureKey {
-            state,
+            inputs,
             template: store.pods.template[pod.ix()],
             domain: store.pods.domain[pod.ix()],
             job: (!store.templates.domains.is_empty()).then(|| (store.pods.job[pod.ix()], store.is_leader(pod))),

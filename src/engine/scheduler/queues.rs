@@ -56,11 +56,20 @@ pub struct WaitingKey {
     pub rejecting: PluginSet,
 }
 
+/// Numbers of changes of what a decision reads.
+#[derive(Copy, Clone, Default, PartialEq, Eq)]
+pub struct DecisionInputs {
+    pub accounting: u64,
+    pub nodes: u32,
+    /// Changes of Namespaces, Services and the objects of volumes.
+    pub others: u64,
+}
+
 #[derive(Clone)]
 struct WaitingPods {
     view: PodView,
-    /// Numbers of changes of the accounting and of nodes at the last attempt.
-    state: (u64, u32),
+    /// At the last attempt.
+    inputs: DecisionInputs,
     /// Each with its incarnation.
     pods: Vec<(PodId, u32)>,
 }
@@ -194,10 +203,10 @@ impl SchedulingQueues {
 
     /// The pod waits for an event that may help. `view` is called if no pod with an equal key waits.
     pub fn wait_for_event(
-        &mut self, key: WaitingKey, pod: (PodId, u32), state: (u64, u32), view: impl FnOnce() -> PodView,
+        &mut self, key: WaitingKey, pod: (PodId, u32), inputs: DecisionInputs, view: impl FnOnce() -> PodView,
     ) {
-        let waiting = self.waiting.entry(key).or_insert_with(|| WaitingPods { view: view(), state, pods: Vec::new() });
-        waiting.state = state;
+        let waiting = self.waiting.entry(key).or_insert_with(|| WaitingPods { view: view(), inputs, pods: Vec::new() });
+        waiting.inputs = inputs;
         waiting.pods.push(pod);
     }
 
@@ -211,9 +220,9 @@ impl SchedulingQueues {
         self.failures.get(&pod).map_or(0, |failed| failed.attempts)
     }
 
-    /// Iterates over the kinds of waiting pods: the state at the last attempt, and one of the pods.
-    pub fn waiting(&self) -> impl Iterator<Item = ((u64, u32), PodId)> {
-        self.waiting.values().filter_map(|waiting| Some((waiting.state, waiting.pods.first()?.0)))
+    /// Iterates over the kinds of waiting pods: the inputs of the last attempt, and one of the pods.
+    pub fn waiting(&self) -> impl Iterator<Item = (DecisionInputs, PodId)> {
+        self.waiting.values().filter_map(|waiting| Some((waiting.inputs, waiting.pods.first()?.0)))
     }
 
     /// Removes the waiting pods that an event may help, given their plugins and a view of one of them. Pods with a gate

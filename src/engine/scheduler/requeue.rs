@@ -46,7 +46,7 @@ impl SchedulerState {
         };
         let snapshot = &mut self.snapshot;
         let view = || snapshot.views.view(ctx, pod.0, &mut snapshot.cluster.columns);
-        self.queues.wait_for_event(key, pod, attempt.state, view);
+        self.queues.wait_for_event(key, pod, attempt.inputs, view);
         self.schedule_flush(ctx);
     }
 
@@ -175,8 +175,8 @@ impl SchedulerState {
     /// Returns whether the result of a retry of a waiting pod would differ from its last one, although no event
     /// requeued it: the message counts nodes, and some hints miss events (kubernetes issue 141354).
     pub fn flush_matters(&mut self, ctx: &EngineContext<'_>) -> bool {
-        let state = (self.ledger.changes, ctx.store.nodes.changes());
-        let changed: Vec<PodId> = self.queues.waiting().filter(|(since, _)| *since != state).map(|(_, p)| p).collect();
+        let inputs = self.decision_inputs(ctx);
+        let changed: Vec<PodId> = self.queues.waiting().filter(|(last, _)| *last != inputs).map(|(_, p)| p).collect();
         changed.into_iter().any(|pod| match self.decide(ctx, pod) {
             Decision::Scheduled(_) => true,
             Decision::Unschedulable { message, preemption, .. } => {

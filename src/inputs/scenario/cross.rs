@@ -6,7 +6,10 @@ use super::pod_names;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
 use crate::{kube, text::node::YamlNode, topology::node_names::node_names, topology::slices};
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, TPU_SLICE, TPU_SLICE_TOPOLOGY};
-use sim_api::spec::{ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec};
+use sim_api::spec::{
+    ContainerSpec, JobSet, NodeObject, ObjectKind, ReplicatedJob, RequestVerb, ScenarioSpec, SubmittedJobSet,
+    TopologySpec,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects that faults and rules may refer to.
@@ -70,7 +73,7 @@ impl<'a> CrossInputs<'a> {
     }
 }
 
-/// Labels and resources of all nodes, including those created later.
+/// Labels and resources of all nodes, including those created or patched later.
 struct ClusterFacts<'a> {
     topology: &'a TopologySpec,
     /// Values of each label key. Placeholders such as `{node}` are not expanded.
@@ -79,7 +82,8 @@ struct ClusterFacts<'a> {
 }
 
 impl<'a> ClusterFacts<'a> {
-    fn new(topology: &'a TopologySpec, others: &[NodeObject]) -> ClusterFacts<'a> {
+    fn new(scenario: &'a ScenarioSpec, others: &[NodeObject]) -> ClusterFacts<'a> {
+        let topology = &scenario.topology;
         let mut cluster = ClusterFacts { topology, labels: BTreeMap::new(), resources: BTreeSet::new() };
         let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
         let listed = topology.pools.iter().flat_map(|p| &p.nodes).map(|n| (&n.labels, &n.allocatable));
@@ -90,6 +94,16 @@ impl<'a> ClusterFacts<'a> {
                 values.push(value.clone());
             }
             cluster.resources.extend(allocatable.keys().cloned());
+        }
+        for request in scenario.scripted_requests().filter(|request| request.object.kind == ObjectKind::Node) {
+            if let RequestVerb::Patch { body, .. } = &request.verb {
+                for (key, value) in body["metadata"]["labels"].as_object().into_iter().flatten() {
+                    let values = cluster.labels.entry(key.clone()).or_default();
+                    values.extend(value.as_str().map(str::to_owned));
+                }
+                let allocatable = body["status"]["allocatable"].as_object();
+                cluster.resources.extend(allocatable.into_iter().flatten().map(|(resource, _)| resource.clone()));
+            }
         }
         cluster
     }
@@ -111,7 +125,7 @@ impl<'a> ClusterFacts<'a> {
 
 /// Checks that the labels, resources and topology keys used by the JobSets exist in the cluster.
 pub fn check(scenario: &ScenarioSpec, others: &ScenarioObjects, written: &WrittenAt, result: &mut Vec<Diagnostic>) {
-    let cluster = ClusterFacts::new(&scenario.topology, &others.nodes);
+    let cluster = ClusterFacts::new(scenario, &others.nodes);
     for submitted in scenario.jobsets.iter().chain(others.at_start()) {
         let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
         for (k, job) in rjs.filter(|(_, job)| job.replicas > 0) {

@@ -4,6 +4,7 @@ use super::conditions::whole_seconds;
 use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
+use crate::requests::Name;
 use serde_json::{Value, json};
 use sim_api::admission::error_list::ErrorList;
 use sim_api::admission::errors::join_errors;
@@ -11,9 +12,10 @@ use sim_api::admission::field::FieldPath;
 use sim_api::admission::{coerce, go, meta_check};
 use sim_api::objects::{existing_priority_classes, priority_of};
 use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_MAX_EXECUTION_TIME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
-use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, StoredPodSet, WorkloadPriorityClass};
-use sim_api::spec::{JobSet, ReplicatedJob};
+use sim_api::spec::kueue::{POD_SETS_MAX, PriorityClassRef, ResourceFlavor, StoredPodSet, WorkloadPriorityClass};
+use sim_api::spec::{JobSet, ReplicatedJob, TolerationSpec};
 use sim_base::{SimTime, quantity};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Returns the number of pods of one Job.
@@ -189,7 +191,8 @@ pub fn workload(jobset: &JobSet, classes: &PriorityClasses<'_>, now: SimTime) ->
 pub fn adopted(jobset: &JobSet, prebuilt: &Workload) -> Result<Workload, WorkloadError> {
     let own = pod_sets(jobset)?;
     let is_in_sync = prebuilt.max_execution_s == max_execution_s(jobset)
-        && has_equal_pod_sets(&own, prebuilt)
+        && has_equal_counts(jobset, prebuilt)
+        && (prebuilt.is_admitted() || has_equal_tolerations(jobset, prebuilt, |_| Vec::new()))
         && has_equal_containers(jobset, prebuilt);
     if !is_in_sync {
         return Err(WorkloadError::PrebuiltWorkloadOutOfSync { name: prebuilt.name.clone() });
@@ -202,27 +205,54 @@ pub fn adopted(jobset: &JobSet, prebuilt: &Workload) -> Result<Workload, Workloa
     Ok(Workload { pod_sets, ..prebuilt.clone() })
 }
 
-/// Returns whether the Workload still describes its suspended JobSet (`EquivalentToWorkload`). Kueue compares counts,
-/// containers and tolerations only, and containers of a JobSet never change.
-pub fn is_equivalent(jobset: &JobSet, workload: &Workload) -> Result<bool, WorkloadError> {
-    if workload.max_execution_s != max_execution_s(jobset) {
+/// Returns whether the Workload still describes its JobSet (`EquivalentToWorkload`). Kueue compares counts, containers
+/// and, before the admission, tolerations; containers of a JobSet never change. With quota, the JobSet may have the
+/// tolerations of the assigned flavors, and must have them unless it is suspended.
+pub fn is_equivalent(
+    jobset: &JobSet, workload: &Workload, flavors: &BTreeMap<Name, ResourceFlavor>,
+) -> Result<bool, WorkloadError> {
+    if workload.max_execution_s != max_execution_s(jobset) || !has_equal_counts(jobset, workload) {
         return Ok(false);
     }
-    if workload.has_reservation() {
+    if workload.is_admitted() {
         return Ok(true);
     }
-    Ok(has_equal_pod_sets(&pod_sets(jobset)?, workload))
+    let Some(admission) = workload.status.admission.as_ref().filter(|_| workload.has_reservation()) else {
+        pod_sets(jobset)?;
+        return Ok(has_equal_tolerations(jobset, workload, |_| Vec::new()));
+    };
+    let of_flavors = |pod_set: &PodSet| {
+        let assigned = admission.pod_sets.iter().find(|assigned| assigned.name == pod_set.name);
+        let names: BTreeSet<&Name> = assigned.into_iter().flat_map(|assigned| assigned.flavors.values()).collect();
+        names.into_iter().filter_map(|name| flavors.get(name)).flat_map(|flavor| flavor.tolerations.clone()).collect()
+    };
+    let is_suspended = jobset.spec.suspend;
+    Ok(has_equal_tolerations(jobset, workload, of_flavors)
+        || is_suspended && has_equal_tolerations(jobset, workload, |_| Vec::new()))
 }
 
-/// Compares numbers of pods and, before the admission, tolerations (`ComparePodSets`).
-fn has_equal_pod_sets(own: &[PodSet], workload: &Workload) -> bool {
-    let ignores_tolerations = workload.is_admitted();
-    let is_equal = |(a, b): (&PodSet, &PodSet)| {
-        let has_min_count = b.stored.as_ref().is_some_and(|stored| stored.min_count.is_some());
-        let has_tolerations = ignores_tolerations || a.template.spec.tolerations == b.template.spec.tolerations;
-        a.count == b.count && !has_min_count && has_tolerations
+/// Compares the numbers of pods (`ComparePodSets`).
+fn has_equal_counts(jobset: &JobSet, workload: &Workload) -> bool {
+    let (own, stored) = (&jobset.spec.replicated_jobs, &workload.pod_sets);
+    let is_equal = |(job, pod_set): (&ReplicatedJob, &PodSet)| {
+        let has_min_count = pod_set.stored.as_ref().is_some_and(|stored| stored.min_count.is_some());
+        pods(job) == pod_set.count && !has_min_count
     };
-    own.len() == workload.pod_sets.len() && own.iter().zip(workload.pod_sets.iter()).all(is_equal)
+    own.len() == stored.len() && own.iter().zip(stored.iter()).all(is_equal)
+}
+
+/// Compares the tolerations of the pod templates with those of the pod sets, to which `added` adds some.
+fn has_equal_tolerations(jobset: &JobSet, workload: &Workload, added: impl Fn(&PodSet) -> Vec<TolerationSpec>) -> bool {
+    let is_equal = |(job, pod_set): (&ReplicatedJob, &PodSet)| {
+        let mut expected = pod_set.template.spec.tolerations.clone();
+        for toleration in added(pod_set) {
+            if !expected.contains(&toleration) {
+                expected.push(toleration);
+            }
+        }
+        job.template.template.spec.tolerations == expected
+    };
+    jobset.spec.replicated_jobs.iter().zip(workload.pod_sets.iter()).all(is_equal)
 }
 
 /// Compares containers and init containers of the templates as written (`comparePodTemplate`).
@@ -256,7 +286,7 @@ fn pod_sets(jobset: &JobSet) -> Result<Arc<[PodSet]>, WorkloadError> {
 }
 
 /// Returns the pods of succeeded Jobs by replicatedJob. They no longer need their quota.
-pub fn reclaimable(jobset: &JobSet, succeeded: impl Fn(&str) -> u32) -> std::collections::BTreeMap<String, u32> {
+pub fn reclaimable(jobset: &JobSet, succeeded: impl Fn(&str) -> u32) -> BTreeMap<String, u32> {
     let of_job = |job: &ReplicatedJob| {
         let succeeded = succeeded(&job.name);
         let counts = (1..=job.replicas).contains(&succeeded);

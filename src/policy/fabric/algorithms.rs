@@ -105,12 +105,7 @@ pub fn over_all(
     if islands.len() < 2 {
         return set.within(traffic);
     }
-    let all = AllIslands {
-        map,
-        group: NetworkGroup { members: islands.iter().collect(), order: traffic.order },
-        set,
-        traffic,
-    };
+    let all = AllIslands { map, group: NetworkGroup::of_accelerators(map, islands, traffic.order), set, traffic };
     use CollectiveAlgorithm::{Hierarchical, Nvls, Ring, Tree};
     let is_torus = set.links.iter().any(|links| matches!(links, IslandLinks::Torus { .. }));
     let usual = || map.levels.first().and_then(|level| level.algorithm);

@@ -87,7 +87,8 @@ impl<'g> FlowLoads<'g> {
         FlowLoads { network, bytes: vec![0.0; 2 * network.graph.edge_count()] }
     }
 
-    fn add(&mut self, edge: EdgeIndex, is_up: bool, bytes: f64) {
+    /// Adds bytes to a link in one direction.
+    pub fn add(&mut self, edge: EdgeIndex, is_up: bool, bytes: f64) {
         self.bytes[NetworkLink::new(edge, is_up).0 as usize] += bytes;
     }
 

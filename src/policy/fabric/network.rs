@@ -12,9 +12,25 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct NetworkGroup<'i> {
     pub members: Vec<&'i JobIsland>,
     pub order: RankOrder,
+    /// The size of the part of the buffer that each member gathers or keeps, in any unit.
+    parts: Vec<f64>,
 }
 
-impl NetworkGroup<'_> {
+impl<'i> NetworkGroup<'i> {
+    /// Returns a group in which each island is a rank.
+    pub fn of_islands(members: Vec<&'i JobIsland>, order: RankOrder) -> NetworkGroup<'i> {
+        NetworkGroup { parts: vec![1.0; members.len()], members, order }
+    }
+
+    /// Returns a group in which each accelerator of the islands is a rank.
+    pub fn of_accelerators(map: &FabricMap, islands: &'i [JobIsland], order: RankOrder) -> NetworkGroup<'i> {
+        let accelerators =
+            |island: &JobIsland| island.nodes.iter().map(|node| f64::from(map.accelerators(*node))).sum();
+        let parts: Vec<f64> = islands.iter().map(accelerators).collect();
+        let group = NetworkGroup::of_islands(islands.iter().collect(), order);
+        if parts.iter().all(|part| *part > 0.0) { NetworkGroup { parts, ..group } } else { group }
+    }
+
     fn len(&self) -> f64 {
         self.members.len() as f64
     }
@@ -24,7 +40,11 @@ impl NetworkGroup<'_> {
         match (transfer.collective, self.order) {
             (Collective::AllToAll, _) => self.add_all_to_all(map, transfer.bytes, loads),
             (Collective::SendReceive, _) => self.add_chain(transfer.bytes, loads),
-            (_, RankOrder::Ring) => self.add_ring(transfer.sent_bytes(self.len()), loads),
+            (_, RankOrder::Ring) => {
+                for (own, next, bytes) in ring_hops(&self.parts, transfer) {
+                    loads.add_between(self.members[own], self.members[next], bytes);
+                }
+            }
             (_, RankOrder::Hierarchical) => self.add_hierarchy(map, transfer, loads),
         }
     }
@@ -61,19 +81,25 @@ impl NetworkGroup<'_> {
     /// Adds the flows of a collective that exchanges data first within the groups of each level. A node has to receive
     /// all shards but its own, as in any order. The links of each group carry one pass over the groups.
     fn add_hierarchy(&self, map: &FabricMap, transfer: Transfer, loads: &mut FlowLoads<'_>) {
-        let sent = transfer.sent_bytes(self.len());
-        for island in &self.members {
-            for node in &island.nodes {
-                if let Some(port) = map.network.links_up(*node).next() {
-                    loads.add_both(port, sent / island.nodes.len() as f64);
+        for (own, next, bytes) in ring_hops(&self.parts, transfer) {
+            for (member, is_up) in [(own, true), (next, false)] {
+                let nodes = &self.members[member].nodes;
+                for port in nodes.iter().filter_map(|node| map.network.links_up(*node).next()) {
+                    loads.add(port, is_up, bytes / nodes.len() as f64);
                 }
             }
         }
         for level in 0..map.levels.len() {
-            let groups = self.groups(map, level);
-            for group in groups.iter().filter(|_| groups.len() > 1) {
-                if let Some(uplink) = map.network.group_uplink((level, *group)) {
-                    loads.add_both(uplink, transfer.sent_bytes(groups.len() as f64));
+            let mut parts: BTreeMap<DomainId, f64> = BTreeMap::new();
+            for (island, part) in self.members.iter().zip(&self.parts) {
+                *parts.entry(map.group(level, island.first_node())).or_insert(0.0) += part;
+            }
+            let (groups, parts): (Vec<DomainId>, Vec<f64>) = parts.into_iter().unzip();
+            for (own, next, bytes) in ring_hops(&parts, transfer) {
+                for (group, is_up) in [(own, true), (next, false)] {
+                    if let Some(uplink) = map.network.group_uplink((level, groups[group])) {
+                        loads.add(uplink, is_up, bytes);
+                    }
                 }
             }
         }
@@ -82,24 +108,25 @@ impl NetworkGroup<'_> {
     /// Adds the flows between all hosts of different islands. A link carries what the hosts below it exchange with the
     /// others.
     fn add_all_to_all(&self, map: &FabricMap, bytes: f64, loads: &mut FlowLoads<'_>) {
-        // Per link: the sum of the shares of islands below it, and the sum of their squares.
-        let mut below: BTreeMap<_, (f64, f64)> = BTreeMap::new();
-        for island in &self.members {
+        // Per link: the sum of the parts below it, the sum of their squares, and the sum of the products of each with
+        // the part of its island.
+        let mut below: BTreeMap<_, (f64, f64, f64)> = BTreeMap::new();
+        for (island, part) in self.members.iter().zip(&self.parts) {
             let mut shares: BTreeMap<_, u32> = BTreeMap::new();
             for link in island.nodes.iter().flat_map(|node| map.network.links_up(*node)) {
                 *shares.entry(link).or_insert(0) += 1;
             }
             for (link, hosts) in shares {
-                let share = f64::from(hosts) / island.nodes.len() as f64;
-                let sums = below.entry(link).or_insert((0.0, 0.0));
-                *sums = (sums.0 + share, sums.1 + share * share);
+                let own = part * f64::from(hosts) / island.nodes.len() as f64;
+                let sums = below.entry(link).or_insert((0.0, 0.0, 0.0));
+                *sums = (sums.0 + own, sums.1 + own * own, sums.2 + own * part);
             }
         }
-        let n = self.len();
-        for (link, (share, squares)) in below {
-            let pairs = (n - 1.0) * share - (share * share - squares);
-            if pairs > 1e-9 * n {
-                loads.add_both(link, bytes / (n * n) * pairs);
+        let all: f64 = self.parts.iter().sum();
+        for (link, (own, squares, of_islands)) in below {
+            let pairs = all * own - of_islands - (own * own - squares);
+            if pairs > 1e-9 * all {
+                loads.add_both(link, bytes / (all * all) * pairs);
             }
         }
     }
@@ -124,6 +151,22 @@ impl NetworkGroup<'_> {
         };
         passes(collective) * steps * self.step_s(map)
     }
+}
+
+/// Returns the members at both ends of each hop of a ring, and the bytes that the first one sends to the second: in an
+/// AllGather, everything but the part of the second; in a ReduceScatter, everything but its own part.
+fn ring_hops(parts: &[f64], transfer: Transfer) -> impl Iterator<Item = (usize, usize, f64)> {
+    let (n, all): (usize, f64) = (parts.len(), parts.iter().sum());
+    let others = move |part: f64| (all - part) / all;
+    let hops = (0..n).filter(move |_| n > 1).map(move |own| (own, (own + 1) % n));
+    hops.map(move |(own, next)| {
+        let passes = match transfer.collective {
+            Collective::AllGather => others(parts[next]),
+            Collective::ReduceScatter => others(parts[own]),
+            _ => others(parts[own]) + others(parts[next]),
+        };
+        (own, next, passes * transfer.bytes)
+    })
 }
 
 /// Returns the parent of a rank in a binary tree with alternating leaves (`ncclGetBtree` in NCCL's src/graph/trees.cc).

@@ -192,7 +192,7 @@ fn network_groups<'i>(
     let first = |at: &u32| (at / stride).is_multiple_of(members.max(1));
     let group = |at: u32| {
         let members = (0..members).map(|nth| at + nth * stride).take_while(|at| *at < all);
-        NetworkGroup { members: members.map(|at| &islands[at as usize]).collect(), order: traffic.order }
+        NetworkGroup::of_islands(members.map(|at| &islands[at as usize]).collect(), traffic.order)
     };
     (0..all).filter(first).map(group).collect()
 }

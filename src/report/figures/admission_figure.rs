@@ -12,7 +12,7 @@ use sim_analysis::metrics::admission::{JobSetAdmission, QuotaChange, QuotaReserv
 use sim_analysis::metrics::occupancy::OccupancyState;
 use sim_base::SimTime;
 use sim_engine::local_queue_text;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const LABEL_WIDTH: i32 = 430;
 /// Smallest and largest height of a row in pixels.
@@ -51,12 +51,17 @@ struct FigureLane {
     ticks: Vec<(f64, String)>,
 }
 
-/// Returns the usage of each quota over time. `None` if no quota was used.
+/// Returns the usage of each quota over time, for the resources of which some quota was used; quotas that nothing used
+/// are drawn empty. `None` if no quota was used.
 pub fn quota(run: &RunView<'_>, window: Option<FigureWindow>, below: &[String], size: (u32, u32)) -> Option<DrawScene> {
     let window = window.unwrap_or((SimTime::ZERO, run.outcome.end));
     let mut by_key: BTreeMap<&(String, String, String), Vec<&QuotaChange>> = BTreeMap::new();
     for change in &run.folded.admission.quota {
         by_key.entry(&change.key).or_default().push(change);
+    }
+    let resources: BTreeSet<&str> = by_key.keys().map(|(_, _, resource)| resource.as_str()).collect();
+    for key in run.folded.admission.nominal.keys().filter(|(_, _, resource)| resources.contains(resource.as_str())) {
+        by_key.entry(key).or_default();
     }
     let lanes: Vec<FigureLane> = by_key.iter().map(|(key, changes)| quota_lane(run, key, changes)).collect();
     let legend = [(OWN_QUOTA, "nominal quota in use"), (BORROWED_QUOTA, "borrowed"), (TEXT_COLOR, "nominal quota")];

@@ -1,6 +1,6 @@
 //! Tests of the scheduler's queues and its search.
 
-use super::queues::{SchedulingQueues, WaitingKey};
+use super::queues::{DecisionInputs, SchedulingQueues, WaitingKey};
 use crate::ctx::ContextMark;
 use sim_base::*;
 use sim_scheduler::{Plugin, PluginSet, PodView, Profile};
@@ -51,7 +51,7 @@ fn wait(queues: &mut SchedulingQueues, pod: PodId, plugin: Plugin) {
         domain: DomainId::NONE,
         rejecting: PluginSet::from([plugin]),
     };
-    queues.wait_for_event(key, (pod, 1), (0, 0), PodView::default);
+    queues.wait_for_event(key, (pod, 1), DecisionInputs::default(), PodView::default);
 }
 
 /// The back-off starts at the failed attempt. It ends with its window of one second.

@@ -8,6 +8,7 @@ use sim_policy::fabric::{
     step_time,
 };
 use sim_policy::topology::ClusterBuilder;
+use std::collections::BTreeSet;
 
 const GB: f64 = 1e9;
 
@@ -420,6 +421,34 @@ proptest! {
         let bound = passes * (n - 1.0) / n / port;
         let free = self::cluster([blocks, islands, nodes, accelerators], switch(4_000.0), 10.0, 1.0);
         prop_assert!((free.in_order(&hierarchy) - bound).abs() <= bound * 1e-9);
+    }
+
+    /// A job on some nodes: each block has to receive (or, in a ReduceScatter, to send) all parts but its own through
+    /// its uplink. An island is one part, or one part per accelerator.
+    #[test]
+    fn no_collective_is_faster_than_the_uplink_of_a_group_of_any_size(
+        placed in prop::collection::vec(any::<bool>(), 18), oversubscription in 1.0f64..16.0,
+        (collective, order, algorithm) in (0usize..3, 0usize..2, 0usize..5),
+    ) {
+        let cluster = cluster([3, 3, 2, 4], switch(4_000.0), 10.0, oversubscription);
+        let nodes: Vec<u32> = (0..18).filter(|node| placed[*node as usize]).collect();
+        let island_of = |node: &u32| node / 2;
+        let islands: BTreeSet<u32> = nodes.iter().map(island_of).collect();
+        let uplink = 10.0 * 6.0 / oversubscription;
+        let (collective, order) = (COLLECTIVES[collective], RankOrder::ALL[order]);
+        for span in [AxisSpan::Islands, AxisSpan::All] {
+            let mut all = one_axis(span, transfer(collective, GB), order);
+            all.traffic[0].algorithm = CollectiveAlgorithm::ALL.get(algorithm).copied();
+            let seconds = cluster.seconds(&all, nodes.iter().copied()).seconds;
+            for block in 0..3 {
+                let own = match span {
+                    AxisSpan::All => nodes.iter().filter(|node| *node / 6 == block).count() as f64 / nodes.len() as f64,
+                    _ => islands.iter().filter(|island| *island / 3 == block).count() as f64 / islands.len() as f64,
+                };
+                let bound = if own > 0.0 { (1.0 - own) / uplink } else { 0.0 };
+                prop_assert!(seconds >= bound * (1.0 - 1e-9), "{span:?} {order:?}: {seconds} < {bound}");
+            }
+        }
     }
 
     /// A chip has two links of a ring and at least one of a line; the next chip of an axis is behind one of them.

@@ -46,6 +46,11 @@ impl NominalQuotas {
         }
     }
 
+    /// Returns the names of the quotas that are not zero.
+    pub fn keys(&self) -> impl Iterator<Item = &QuotaKey> {
+        self.nominal.iter().filter(|(_, nominal)| **nominal > 0).map(|(key, _)| key)
+    }
+
     /// Returns the nominal quota in thousandths; zero if there is none.
     pub fn nominal(&self, key: &QuotaKey) -> i64 {
         self.nominal.get(key).copied().unwrap_or(0)
