@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use sim_api::admission::AdmissionGates;
 use sim_api::admission::webhooks::validate_create;
-use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE};
+use sim_api::spec::keys::{
+    EXCLUSIVE_TOPOLOGY, HOSTNAME, KUEUE_PRIORITY_CLASS, KUEUE_QUEUE, NODE_TAINT_PREFIX, UNSCHEDULABLE,
+};
 use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{
     NamedNode, NodeNumbers, NodePool, ReplicatedJob, ScenarioSpec, TaintEffect, TaintSpec, TopologySpec,
@@ -13,11 +15,6 @@ use sim_kueue::verdict::{NEW_CLASS, QueueChange};
 use sim_kueue::workload::topology::annotations;
 use sim_kueue::workload::webhook::refusal;
 use std::collections::BTreeMap;
-
-/// Taint of a cordoned node.
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// Prefix of the taints of nodes that are cordoned or not ready.
-const CONDITION_TAINTS: &str = "node.kubernetes.io/";
 
 /// No change uses a field that needs a gate.
 const ALL_GATES: AdmissionGates = AdmissionGates { in_place_restart: true, restart_job: true, elastic_job_set: true };
@@ -225,10 +222,10 @@ pub(super) fn emptied(topology: &TopologySpec) -> TopologySpec {
     let mut empty = topology.clone();
     for pool in &mut empty.pools {
         pool.occupied.clear();
-        pool.taints.retain(|taint| !taint.key.starts_with(CONDITION_TAINTS));
+        pool.taints.retain(|taint| !taint.key.starts_with(NODE_TAINT_PREFIX));
         for node in &mut pool.nodes {
             node.occupied.clear();
-            node.taints.retain(|taint| !taint.key.starts_with(CONDITION_TAINTS));
+            node.taints.retain(|taint| !taint.key.starts_with(NODE_TAINT_PREFIX));
         }
     }
     empty

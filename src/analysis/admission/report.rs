@@ -33,7 +33,7 @@ pub struct JobSetVerdict {
     /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending`, `Preempted`, `Finished` or `Unmanaged`, after all
     /// JobSets were submitted.
     pub verdict: &'static str,
-    /// `quota`, `flavor`, `topology`, `queue`, `checks` or `node` if the JobSet does not start.
+    /// `quota`, `flavor`, `topology`, `queue`, `checks`, `node` or `suspended` if the JobSet does not start.
     pub cause: Option<&'static str>,
     /// Reason of the condition QuotaReserved.
     pub reason: String,

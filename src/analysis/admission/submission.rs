@@ -362,6 +362,11 @@ impl SubmissionTrial<'_> {
         if !objects.manages(jobset) || objects.cluster_queues.is_empty() && objects.local_queues.is_empty() {
             result.verdict = "Unmanaged";
             self.place(result, submitted.clone(), true)?;
+            if jobset.spec.suspend && result.starts() {
+                result.cause = Some("suspended");
+                "it is suspended until spec.suspend is set to false".clone_into(&mut result.message);
+                return Ok(attempt);
+            }
             if !self.is_check && !result.starts() {
                 attempt.before = self.without_queue(jobset);
             }

@@ -213,12 +213,7 @@ fn of_run(replication: &ReplicationResult, outcome: ReplicationOutcome) -> Vec<(
     let to_complete = |value: f64| {
         if is_completed { MeasuredMetric::Value(value) } else { MeasuredMetric::missing(outcome) }
     };
-    // A run without an amount of work has a time and a cost, unless it failed or is blocked.
-    let is_worst = match outcome {
-        ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
-        ReplicationOutcome::Unfinished => replication.has_open_work(),
-        ReplicationOutcome::Completed | ReplicationOutcome::Running => false,
-    };
+    let is_worst = !replication.has_totals();
     let in_the_end = |value: f64| {
         if is_worst { MeasuredMetric::missing(outcome) } else { MeasuredMetric::Value(value) }
     };

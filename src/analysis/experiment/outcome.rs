@@ -108,6 +108,16 @@ impl ReplicationResult {
         is_own.then_some(outcome)
     }
 
+    /// Returns whether the time and cost of the replication are those of whole work: it completed, or has no amount of
+    /// work and neither failed nor is blocked.
+    pub fn has_totals(&self) -> bool {
+        match self.outcome() {
+            ReplicationOutcome::Failed | ReplicationOutcome::Blocked => false,
+            ReplicationOutcome::Unfinished => !self.has_open_work(),
+            ReplicationOutcome::Completed | ReplicationOutcome::Running => true,
+        }
+    }
+
     /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet
     /// always has an amount of work.
     pub fn has_open_work(&self) -> bool {

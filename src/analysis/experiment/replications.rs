@@ -157,6 +157,10 @@ impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
     pub fn from_results(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
         let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| metric_mean("", all.iter().map(f).collect());
+        // As the metrics: runs that are cut off have less time and cost than whole ones.
+        let total = |f: &dyn Fn(&ReplicationResult) -> f64| {
+            metric_mean("", all.iter().filter(|r| r.has_totals()).map(f).collect())
+        };
         let names: Vec<String> =
             (0..run.names.jobsets.len()).map(|i| run.names.jobset(JobSetId(i as u32)).to_owned()).collect();
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
@@ -174,7 +178,7 @@ impl ReplicationSet {
             end: ReplicationEnd { t_s: estimate(&|r| r.end_s), reasons: counted(all.iter().map(|r| r.end_reason)) },
             job_sets: jobsets.collect(),
             ledger: categories
-                .map(|name| (name, estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
+                .map(|name| (name, total(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
                 .collect(),
             fleet_goodput: metric_mean(
                 "goodput.fleet",
@@ -185,11 +189,11 @@ impl ReplicationSet {
             ),
             cost: WorkCost {
                 currency: run.outcome.ledger.currency.clone(),
-                total: estimate(&|r| r.cost),
+                total: total(&|r| r.cost),
                 by_category: (all.first().into_iter().flat_map(|r| r.cost_by_category.keys()))
                     .map(|name| {
                         let own = |r: &ReplicationResult| r.cost_by_category.get(name).copied();
-                        (*name, estimate(&|r| own(r).unwrap_or(0.0)))
+                        (*name, total(&|r| own(r).unwrap_or(0.0)))
                     })
                     .collect(),
             },

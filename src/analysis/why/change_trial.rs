@@ -3,7 +3,7 @@
 use super::trials::{self, TrialTarget};
 use super::{OverrideSetter, ScenarioLoader};
 use crate::admission::inputs::apply;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{ScenarioSpec, StopSpec};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, RecordNames, RecordSink, RunOutcome, SimulationRecord, WorkloadConditionType};
@@ -23,6 +23,8 @@ pub(super) struct ChangeTrial<'a> {
     pub load: &'a ScenarioLoader<'a>,
     /// The run of the unchanged inputs.
     pub simulation: &'a SimulationInput,
+    /// When the run of the inputs ends, which may be after the time that is examined.
+    pub stop: StopSpec,
     pub seed: u64,
     pub jobset: JobSetId,
     pub goal: TrialGoal,
@@ -134,12 +136,14 @@ impl ChangeTrial<'_> {
 
     /// Runs the scenario with changes to its end, and compares the other JobSets.
     pub fn side_effects(&self, changes: &[QueueChange]) -> Option<SideEffects> {
-        let mut simulation = self.changed(changes)?;
+        let whole = ScenarioSpec { stop: self.stop, ..self.scenario.clone() };
+        let trial = ChangeTrial { scenario: &whole, goal: self.goal.clone(), ..*self };
+        let mut simulation = trial.changed(changes)?;
         let mut sink = PreemptionSink::default();
         let outcome = simulation.run(self.seed, 0, &mut sink);
-        let mut before = without_quota(self.simulation);
-        let mut unchanged = self.changed(&[])?;
+        let mut unchanged = trial.changed(&[])?;
         let outcome_before = unchanged.run(self.seed, 0, &mut PreemptionSink::default());
+        let mut before = without_quota(&unchanged);
         before.extend(blocked(&outcome_before, &unchanged));
         let mut waiting = without_quota(&simulation);
         // A JobSet with quota for nodes on which its pods do not fit waits too.

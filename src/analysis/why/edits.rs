@@ -7,7 +7,7 @@ use crate::metrics::admission::WaitCause;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::view::resumption_time;
 use serde_json::json;
-use sim_api::spec::keys::{KUEUE_MAX_EXECUTION_TIME, KUEUE_QUEUE};
+use sim_api::spec::keys::{KUEUE_MAX_EXECUTION_TIME, KUEUE_QUEUE, LOST_NODE_TAINTS};
 use sim_api::spec::kueue::AdmissionCheck;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
@@ -169,8 +169,6 @@ pub fn replacement(facts: &RunFacts) -> EditSettings {
     non_empty([[without, each_job(facts, "podReplacementPolicy", other)].concat()])
 }
 
-const LOST: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"];
-
 /// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
 pub fn toleration(facts: &RunFacts) -> EditSettings {
     let loses_node = |(index, _): &(u32, SimTime)| {
@@ -186,7 +184,7 @@ pub fn toleration(facts: &RunFacts) -> EditSettings {
     for (i, rj) in jobs.iter().enumerate() {
         let known = &rj.template.template.spec.tolerations;
         let mut next = known.len();
-        for key in LOST {
+        for key in LOST_NODE_TAINTS {
             let at = |n: usize| format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]");
             match known.iter().position(|t| t.key.as_deref() == Some(key)) {
                 Some(n) => sets.push(set(format!("{}.tolerationSeconds", at(n)), "30")),
@@ -210,7 +208,7 @@ pub fn own_toleration(facts: &RunFacts) -> EditSettings {
         let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
         let of_job = |(i, rj): (usize, &ReplicatedJob)| {
             let known = rj.template.template.spec.tolerations.iter().enumerate();
-            let others = known.filter(|(_, t)| t.key.as_deref().is_none_or(|key| !LOST.contains(&key)));
+            let others = known.filter(|(_, t)| t.key.as_deref().is_none_or(|key| !LOST_NODE_TAINTS.contains(&key)));
             let shorter = |(n, toleration): (usize, &TolerationSpec)| {
                 let now = toleration.toleration_seconds?;
                 let at = format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]");

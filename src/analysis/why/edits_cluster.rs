@@ -8,11 +8,13 @@ use serde_json::json;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
     EXCLUSIVE_TOPOLOGY, FaultAction, JobSet, NodePool, PlacementRepair, RandomAction, RandomFaults, ReplicatedJob,
-    TaintEffect, TaintSpec,
+    TaintEffect, TaintSpec, TopologySpec,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
+use sim_policy::placement::TemplateFacts;
+use sim_policy::topology::ClusterBuilder;
 
 /// Sets the time until a detector ends a hang, or until wrong results are discovered, to a half and to a tenth.
 pub fn detection_time(facts: &RunFacts) -> EditSettings {
@@ -213,7 +215,27 @@ pub fn tolerated_taints(facts: &RunFacts) -> EditSettings {
     all
 }
 
-/// Adds an island, and a copy of the pool, to each of the first three pools: by the field of the pool, or by a complete
+/// Maximum number of pools to which spare nodes are added.
+const POOLS_MAX: usize = 3;
+
+/// Returns the pools on whose empty nodes a pod of the JobSet fits, or all pools if there are none.
+fn serving_pools<'a>(facts: &RunFacts<'a>) -> impl Iterator<Item = (usize, &'a NodePool)> + use<'a> {
+    let scenario = facts.scenario;
+    let jobs = facts.jobset().map_or(&[][..], |jobset| &jobset.spec.replicated_jobs);
+    let fits = |pool: &NodePool, rj: &ReplicatedJob| {
+        let template = &rj.template.template;
+        let names = std::iter::once("pods".to_owned()).chain(template.spec.requests().into_keys());
+        let alone = TopologySpec { pools: vec![pool.clone()], ..TopologySpec::default() };
+        let cluster = ClusterBuilder::build(&alone, &names.collect::<Vec<_>>());
+        TemplateFacts::build(&cluster, template, 0).fits_somewhere(&cluster)
+    };
+    let serves = |pool: &NodePool| jobs.iter().any(|rj| fits(pool, rj));
+    let serving: Vec<bool> = scenario.topology.pools.iter().map(serves).collect();
+    let has_some = serving.contains(&true);
+    scenario.topology.pools.iter().enumerate().filter(move |(i, _)| serving[*i] || !has_some)
+}
+
+/// Adds an island, and a copy of the pool, to each pool that serves the JobSet: by the field of the pool, or by a complete
 /// topology if the cluster cannot be changed by fields.
 pub fn spares(facts: &RunFacts) -> EditSettings {
     if !facts.waits_for_nodes() && !facts.blocked {
@@ -221,7 +243,7 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
     }
     let topology = &facts.scenario.topology;
     let mut all = Vec::new();
-    for (i, pool) in topology.pools.iter().enumerate().take(3) {
+    for (i, pool) in serving_pools(facts).take(POOLS_MAX) {
         if pool.islands > 1 {
             all.push(vec![set(format!("topology.pools[{i}].islands"), (pool.islands + 1).to_string())]);
         }
@@ -244,7 +266,7 @@ pub fn spares_in_domains(facts: &RunFacts, is_less: bool) -> EditSettings {
     let mut all = Vec::new();
     let has_domains = |pool: &NodePool| pool.nodes_per_island > 1;
     let selected = |pool: &NodePool| has_domains(pool) && is_less == (pool.count < pool.nodes_per_island);
-    for (i, pool) in topology.pools.iter().enumerate().filter(|(_, pool)| selected(pool)).take(3) {
+    for (i, pool) in serving_pools(facts).filter(|(_, pool)| selected(pool)).take(POOLS_MAX) {
         all.push(vec![set(format!("topology.pools[{i}].nodesPerIsland"), (pool.nodes_per_island + 1).to_string())]);
         let mut more = topology.clone();
         more.pools[i].nodes_per_island += 1;

@@ -167,7 +167,8 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).map(|wait| wait.from);
     let end = run.outcome.end;
     let goal = TrialGoal::ReadySince(wait.unwrap_or(end));
-    let trial = ChangeTrial { scenario: &written, load, simulation: &simulation, seed, jobset, goal };
+    let stop = loaded.scenario.stop;
+    let trial = ChangeTrial { scenario: &written, load, simulation: &simulation, stop, seed, jobset, goal };
     if !request.path_only && ["restart", "start"].contains(&answer.subject.kind) {
         let within = (answer.subject.start, answer.subject.end);
         answer.admission = blocked::past_admission(&run, &trial, &target, within)

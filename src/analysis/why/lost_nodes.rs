@@ -5,12 +5,10 @@ use crate::metrics::admission::WorkloadEviction;
 use crate::metrics::nodes::NodeMetrics;
 use crate::metrics::pods::PodMetrics;
 use crate::metrics::restarts::path::{CriticalPath, PathStep};
+use sim_api::spec::keys::UNSCHEDULABLE;
 use sim_base::{Duration, JobSetId, NodeId, SimTime, TextId};
 use sim_engine::record::NodeReady;
 use sim_kueue::workload::reasons;
-
-/// Taint of a cordoned node.
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// The nodes in the middle of the longest wait of a path.
 pub(super) struct LostNodes {

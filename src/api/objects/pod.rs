@@ -7,7 +7,7 @@ use super::context::ObjectContext;
 use super::job::uid;
 use super::value_access::{array_mut, has_value, int, items_mut, list, object_mut, set_default, text};
 use super::{defaults, pod_webhook};
-use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING};
+use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING, LOST_NODE_TAINTS};
 use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
 use crate::{admission::meta_check::object_meta, admission::names::dns1123_subdomain};
 use serde_json::{Value, json};
@@ -266,7 +266,7 @@ fn admit_runtime_class(pod: &Value, name: &str, around: &ObjectContext) -> Resul
 
 /// Implements the admission plugin DefaultTolerationSeconds.
 fn add_default_tolerations(pod: &mut Value) {
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for key in LOST_NODE_TAINTS {
         let tolerated = list(pod, "tolerations").iter().any(|t| {
             let effect = text(t, "effect");
             (text(t, "key") == key || text(t, "key").is_empty()) && matches!(effect, "" | "NoExecute")

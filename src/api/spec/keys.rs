@@ -34,6 +34,19 @@ pub const JOBSET_CONTROLLER: &str = "jobset.sigs.k8s.io/jobset-controller";
 pub const EXCLUSIVE_TOPOLOGY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 /// Annotation that selects the node-selector strategy of exclusive placement (API-31).
 pub const NODE_SELECTOR_STRATEGY: &str = "alpha.jobset.sigs.k8s.io/node-selector";
+/// Beginning of the keys of taints that the control plane sets.
+pub const NODE_TAINT_PREFIX: &str = "node.kubernetes.io/";
+/// Taint that accompanies `spec.unschedulable`.
+pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+/// Taint that admission adds to every new Node; the node lifecycle controller removes it.
+pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// Taint that the node lifecycle controller adds to a node that does not renew its Lease.
+pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+/// Taints of nodes that do not answer or are not ready.
+pub const LOST_NODE_TAINTS: [&str; 2] = [NOT_READY, UNREACHABLE];
+/// Taint of a node that a user has taken out of service.
+pub const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
 /// Node label of the node-selector strategy.
 pub const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
 /// Taint of the node-selector strategy.

@@ -4,18 +4,10 @@ use super::record_change;
 use crate::ctx::EngineContext;
 use crate::record::{Body, NodeReady};
 use crate::store::{ChangeKind, NodeChange};
+use sim_api::spec::keys::{NOT_READY, UNSCHEDULABLE};
 use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
 use sim_base::{JobSetId, NodeId, PodId, SimTime};
 use std::collections::BTreeMap;
-
-/// The taint node.kubernetes.io/unschedulable accompanies spec.unschedulable.
-pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-
-/// The taint node.kubernetes.io/not-ready: admission adds it to every new Node; the node lifecycle controller removes
-/// it.
-pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
-/// The taint that the node lifecycle controller adds to a node that does not renew its Lease.
-pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// POST of a Node. Returns false if the name is taken.
 pub fn create_node(ctx: &mut EngineContext<'_>, object: &NodeObject) -> bool {

@@ -65,8 +65,12 @@ fn permanent_stop(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobse
     (pending.is_none() && parts.script.is_finished()).then_some(stop)
 }
 
-/// Returns true if a training makes no progress and no pending event can change that.
+/// Returns true if pods hold nodes without progress and no pending event can change that: their training hangs, or the
+/// kubelet tries indefinitely to pull an image.
 pub fn hangs(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> bool {
+    if parts.kubelet.waits_for_images(ctx) {
+        return true;
+    }
     let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
     jobsets.any(|jobset| !is_finished(&ctx.store.jobsets[jobset.ix()]) && permanent_stop(ctx, parts, jobset).is_some())
 }

@@ -2,8 +2,8 @@
 
 use super::Diagnosis;
 use crate::store::flag;
-use sim_api::spec::PodReplacementPolicy;
-use sim_base::{JobId, PodId};
+use sim_api::spec::{FaultAction, FaultTime, PodReplacementPolicy, ScriptedFault};
+use sim_base::{JobId, NodeId, PodId, SimTime};
 
 impl Diagnosis<'_, '_> {
     /// Name of a pod without its suffix.
@@ -17,8 +17,10 @@ impl Diagnosis<'_, '_> {
         let node = store.pods.node[pod.ix()];
         let bound = store.pods.has(pod, flag::BOUND);
         let silent = bound && !self.components.kubelet.is_responsive(node);
+        // What a run past its end would have brought back is not blocked.
+        let of_node = |why: String| if self.may_return(node) { self.with_run_end(why) } else { why };
         if silent && store.pods.has(pod, flag::DELETING) {
-            return Some(self.termination_wait_reason(job, pod, &name));
+            return Some(of_node(self.termination_wait_reason(job, pod, &name)));
         }
         let held = store.pods.has(pod, flag::DELETING) && store.pods.has(pod, flag::HELD);
         if held && store.pods.has(pod, flag::CONFIRMED) {
@@ -36,9 +38,17 @@ impl Diagnosis<'_, '_> {
             if let Some(why) = self.topology_gate_reason(job, pod) {
                 return Some(format!("pod {name} keeps Kueue's scheduling gate kueue.x-k8s.io/topology: {why}"));
             }
+            let is_gated = |pod: &PodId| store.pods.has(*pod, flag::GATED) && !store.pods.has(*pod, flag::DELETING);
+            let jobs = store.jobs_of(store.jobs[job.ix()].jobset);
+            let others = jobs.flat_map(|job| store.jobs[job.ix()].pods.iter()).filter(is_gated).count() - 1;
+            let (who, an_action) = match others {
+                0 => (format!("pod {name} has"), "a scenario does"),
+                1 => (format!("pod {name} and another one have"), "a scenario does with one action per pod"),
+                n => (format!("pod {name} and {n} others have"), "a scenario does with one action per pod"),
+            };
             return Some(format!(
-                "pod {name} has scheduling gates, which nobody takes off; a scenario does: faults: [{{at: 10m, patch: \
-                 {{kind: Pod, name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
+                "{who} scheduling gates, which nobody takes off; {an_action}: faults: [{{at: 10m, patch: {{kind: Pod, \
+                 name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
             ));
         }
         let missing = self.components.scheduler.missing_profile(store, pod).filter(|_| !bound);
@@ -63,8 +73,22 @@ impl Diagnosis<'_, '_> {
         }
         (silent && !store.pods.is_terminal(pod)).then(|| {
             let node = store.names.node(node);
-            format!("pod {name} is on node {node}, which does not answer")
+            of_node(format!("pod {name} is on node {node}, which does not answer"))
         })
+    }
+
+    /// Returns whether a repair or a later action of the script may end the outage of a node.
+    fn may_return(&self, node: NodeId) -> bool {
+        let name = self.ctx.store.names.node(node);
+        let ends_outage = |fault: &ScriptedFault| match &fault.action {
+            FaultAction::ReturnNode(of) | FaultAction::NewNode(of) | FaultAction::DeleteNode(of) => {
+                of.name.as_deref().is_none_or(|known| known == name)
+            }
+            _ => false,
+        };
+        let is_later =
+            |fault: &&ScriptedFault| matches!(fault.at, FaultTime::At(at) if SimTime::ZERO + at > self.ctx.now);
+        self.repairs_pending || self.ctx.scenario.faults.iter().filter(is_later).any(ends_outage)
     }
 
     /// Returns why Kueue assigns no domain to a pod of an admitted Workload, if its pod set is placed by topology.

@@ -4,7 +4,7 @@
 
 use super::KubeletState;
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::ExitedContainers;
+use crate::store::{ExitedContainers, flag};
 use crate::{ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{AgentMode, ImagePullFailure};
 use sim_base::{Duration, PodId, SimTime};
@@ -27,6 +27,11 @@ impl KubeletState {
             return false;
         };
         self.pull_failures.iter().any(|(until, failure)| at < *until && failure.affects(container))
+    }
+
+    /// Returns true if the pull of this container's image never succeeds: the kubelet tries again, and nothing changes.
+    fn never_pulls(&self, ctx: &EngineContext<'_>, pod: PodId, position: usize) -> bool {
+        self.fails_to_pull(ctx, pod, position, SimTime(SimTime::NEVER.0 - 1))
     }
 
     /// Returns true if the pull of a main container that restarts at that time fails, and notes it: the kubelet looks
@@ -54,11 +59,12 @@ impl KubeletState {
         let failing = mains.find(|position| self.fails_to_pull(ctx, pod, *position, ctx.now));
         let row = &mut self.pods[pod.ix()];
         row.unpulled = failing.map_or(0, |position| (position + 1).min(u8::MAX.into()) as u8);
-        if failing.is_none() {
-            return false;
-        }
+        let Some(failing) = failing else { return false };
         row.pull_level = row.pull_level.saturating_add(1);
         let (level, epoch) = (row.pull_level, row.epoch);
+        if self.never_pulls(ctx, pod, failing) {
+            return true;
+        }
         let back_off = self.next_pull(ctx, pod, level);
         let up = SimulationEvent::WorkerStarted { pod, epoch };
         ctx.schedule_after(back_off, TicketWait::ImagePull, TicketSubject::Pod(pod), up);
@@ -81,6 +87,12 @@ impl KubeletState {
         looks.since(ctx.now)
     }
 
+    /// Returns true if a pod waits for an image that cannot be pulled.
+    pub fn waits_for_images(&self, ctx: &EngineContext<'_>) -> bool {
+        let mut waiting = (0..).map(PodId).zip(&self.pods).filter(|(_, row)| row.unpulled > 0);
+        waiting.any(|(pod, _)| ctx.store.pods.has(pod, flag::BOUND) && !ctx.store.pods.is_terminal(pod))
+    }
+
     /// Returns the image of the pod's container that waits with ErrImagePull or ImagePullBackOff.
     pub fn unpulled_image<'c>(&self, ctx: &'c EngineContext<'_>, pod: PodId) -> Option<&'c str> {
         let position = usize::from(self.pods.get(pod.ix())?.unpulled).checked_sub(1)?;
@@ -95,6 +107,9 @@ impl KubeletState {
         row.pull_level = row.pull_level.saturating_add(1);
         row.unpulled = row.pull_failed;
         let level = row.pull_level;
+        if self.never_pulls(ctx, pod, from) {
+            return;
+        }
         let back_off = self.next_pull(ctx, pod, level);
         // Each attempt has its own random numbers.
         self.pods[pod.ix()].begin_lifetime();

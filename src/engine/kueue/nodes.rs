@@ -2,13 +2,13 @@
 
 use super::KueueController;
 use super::placed_pods::CachedPod;
-use crate::apiserver::{self, UNSCHEDULABLE};
+use crate::apiserver;
 use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{NodeChange, PodPhase, flag};
-use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::keys::{HOSTNAME, LOST_NODE_TAINTS, UNSCHEDULABLE};
 use sim_api::spec::kueue::KueueObjects;
 use sim_api::spec::{NodeObject, PodSpec, ResourceAmounts, TaintSpec};
 use sim_base::random::StreamPurpose;
@@ -193,14 +193,11 @@ fn described(mut object: NodeObject) -> TasNode {
         name: object.name,
         labels: object.labels,
         is_unschedulable: object.unschedulable || is_marked(&object.taints, &[UNSCHEDULABLE]),
-        is_ready: !is_marked(&object.taints, &LOST),
+        is_ready: !is_marked(&object.taints, &LOST_NODE_TAINTS),
         taints: object.taints,
         allocatable: object.allocatable,
     }
 }
-
-/// Taints of nodes that are not ready.
-const LOST: [&str; 2] = [apiserver::NOT_READY, apiserver::UNREACHABLE];
 
 /// Whether a node has one of the taints that the node lifecycle controller keeps for its state.
 fn is_marked(taints: &[TaintSpec], keys: &[&str]) -> bool {
@@ -218,7 +215,7 @@ fn read(ctx: &EngineContext<'_>, node: NodeId, held: &HeldByOthers) -> Option<Ta
     let taints: Vec<TaintSpec> = nodes.taints_of(node).cloned().collect();
     Some(TasNode {
         is_unschedulable: node_now.is_unschedulable || row.cordoned,
-        is_ready: !row.unknown && !is_marked(&taints, &LOST),
+        is_ready: !row.unknown && !is_marked(&taints, &LOST_NODE_TAINTS),
         taints,
         ..node_now
     })

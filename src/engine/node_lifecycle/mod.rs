@@ -14,12 +14,13 @@ mod zones;
 pub use taints::{SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
 pub use zones::{EvictionPace, zone_pace};
 
-use super::apiserver::{NOT_READY, UNREACHABLE, UNSCHEDULABLE, remove_taint};
+use super::apiserver::remove_taint;
 use super::ctx::{ContextMark, EngineContext, StoreWatcher};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange};
+use sim_api::spec::keys::{NOT_READY, UNREACHABLE, UNSCHEDULABLE};
 use sim_api::spec::{ControlPlane, TaintEffect, TolerationSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime, ZoneId};

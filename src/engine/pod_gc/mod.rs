@@ -16,11 +16,11 @@ use super::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use sim_api::spec::TaintEffect;
+use sim_api::spec::keys::OUT_OF_SERVICE;
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime};
 use waits::GcWaits;
 
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 /// gcCheckPeriod (kubernetes.md 4.1).
 pub const PERIOD: Duration = Duration::from_secs(20);
 

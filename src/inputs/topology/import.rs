@@ -16,13 +16,11 @@ use super::recognition::{domains, gaps};
 use super::taint::effect_of_text;
 use crate::acting_keys;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::keys::{HOSTNAME, NODE_TAINT_PREFIX};
 use sim_api::spec::{IslandKind, MachineBilling, NodePool, ResourceAmounts, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Prefix of taints that node controllers set on unhealthy nodes.
-const LIFECYCLE: &str = "node.kubernetes.io/";
 /// Resources that kubelets report with small differences on equal machines, and the tolerance in percent.
 const ABOUT: [&str; 2] = ["memory", "ephemeral-storage"];
 const ALIKE_PERCENT: i64 = 2;
@@ -213,7 +211,7 @@ pub(super) fn some(names: &[String]) -> String {
 
 /// Returns the taint that Kubernetes gives to a node that is cordoned or not ready, if any.
 fn trouble(node: &DumpObject) -> Option<MemberTaint> {
-    let taint = |what: &str| Some((format!("{LIFECYCLE}{what}"), String::new(), TaintEffect::NoSchedule));
+    let taint = |what: &str| Some((format!("{NODE_TAINT_PREFIX}{what}"), String::new(), TaintEffect::NoSchedule));
     if node.spec.unschedulable {
         return taint("unschedulable");
     }
@@ -246,7 +244,7 @@ fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
     let about = about.map(|(name, milli)| (name, if milli > MEBIBYTE { milli / MEBIBYTE * MEBIBYTE } else { milli }));
     let about = about.collect();
     let mut taints = Vec::new();
-    for taint in node.spec.taints.iter().filter(|taint| !taint.key.starts_with(LIFECYCLE)) {
+    for taint in node.spec.taints.iter().filter(|taint| !taint.key.starts_with(NODE_TAINT_PREFIX)) {
         let effect = effect_of_text(&taint.effect).ok_or_else(|| NodeProblem::Effect(taint.effect.clone()))?;
         taints.push((taint.key.clone(), taint.value.clone(), effect));
     }

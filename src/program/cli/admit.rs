@@ -113,6 +113,9 @@ fn headline(verdict: &JobSetVerdict) -> String {
     };
     match (verdict.verdict, verdict.cause) {
         ("Unmanaged", None) => format!("JobSet {name} is not managed by Kueue in these inputs and starts immediately"),
+        ("Unmanaged", Some("suspended")) => {
+            format!("JobSet {name} is not managed by Kueue in these inputs and does not start")
+        }
         ("Unmanaged", Some(_)) => {
             let fit = placements_that_fit(verdict);
             format!("JobSet {name} is not managed by Kueue in these inputs; its pods {fit} on the nodes")
@@ -265,7 +268,7 @@ fn write_attempts(out: &mut String, verdict: &JobSetVerdict) {
 
 fn write_changes(out: &mut String, verdict: &JobSetVerdict) {
     let is_unplaced = ["Admitted", "Unmanaged"].contains(&verdict.verdict) && verdict.cause.is_some();
-    if !["Pending", "Preempted"].contains(&verdict.verdict) && !is_unplaced {
+    if !["Pending", "Preempted"].contains(&verdict.verdict) && !is_unplaced || verdict.cause == Some("suspended") {
         return;
     }
     let pods = if verdict.cause == Some("topology") { "all its pods get a domain and fit" } else { "its pods fit" };

@@ -6,6 +6,7 @@ use super::lifecycle::{NodeConditionChange, NodeLife, ObservedLifecycle, PodLife
 use super::timestamp::{ClockTime, SECOND};
 use serde_json::{Value, json};
 use sim_api::spec::ControlPlane;
+use sim_api::spec::keys::{NODE_TAINT_PREFIX, OUT_OF_SERVICE};
 use std::collections::BTreeMap;
 
 /// Period of the node monitor in seconds: 5 s (docs/rules/kubernetes.md 4.1).
@@ -13,9 +14,6 @@ const MONITOR_PERIOD_S: f64 = 5.0;
 /// Exit code that a kubelet reports for a container that it finds dead after its own return
 /// (docs/rules/kubernetes.md 4.1).
 pub const EXIT_CODE_FOUND_DEAD: i32 = 255;
-/// Prefix of taints that the control plane sets. One taint under this prefix, `OUT_OF_SERVICE`, is set by users.
-const LIFECYCLE_TAINT_PREFIX: &str = "node.kubernetes.io/";
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 #[derive(Default)]
 pub struct FaultFinder {
@@ -120,9 +118,7 @@ impl NodeFaults<'_> {
                 NodeConditionChange::Gone => self.add_action("deleteNode", at.ns, None),
                 NodeConditionChange::Recreated if self.is_bound => self.add_action("newNode", at.ns, None),
                 NodeConditionChange::Cordoned => self.add_action("cordonNode", at.ns, None),
-                NodeConditionChange::Tainted(t)
-                    if t.key == OUT_OF_SERVICE || !t.key.starts_with(LIFECYCLE_TAINT_PREFIX) =>
-                {
+                NodeConditionChange::Tainted(t) if t.key == OUT_OF_SERVICE || !t.key.starts_with(NODE_TAINT_PREFIX) => {
                     let body = json!({"key": t.key, "value": t.value, "effect": t.effect});
                     self.add_action("taintNode", at.ns, Some(body.to_string()));
                 }
@@ -130,7 +126,7 @@ impl NodeFaults<'_> {
                 NodeConditionChange::NotReady => {
                     self.add_not_reproduced("a kubelet reported that its node was not ready")
                 }
-                NodeConditionChange::Untainted(t) if !t.key.starts_with(LIFECYCLE_TAINT_PREFIX) => {
+                NodeConditionChange::Untainted(t) if !t.key.starts_with(NODE_TAINT_PREFIX) => {
                     self.add_not_reproduced("a taint was removed from a node");
                 }
                 _ => {}

@@ -118,8 +118,17 @@ impl LevelCheck {
                 format!("{} %", with_sign((nodes.goodput - pods.goodput) * 100.0, 3))
             );
         }
+        out.push('\n');
+        out.push_str(&self.means(style));
+        out
+    }
+
+    /// Returns the means with their differences, and how many replications are equal.
+    pub fn means(&self, style: &WaterfallStyle) -> String {
+        let mut out = String::new();
+        let n = self.replications.len();
         let head = format!(
-            "\n  {:<18}{:>10}  {:>10}  {:>30}  {:>9}",
+            "  {:<18}{:>10}  {:>10}  {:>30}  {:>9}",
             "mean", "pods", "nodes", "difference (95 % CI)", "accepted"
         );
         let _ = writeln!(out, "{}", style.dim(&head));

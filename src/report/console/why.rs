@@ -255,7 +255,14 @@ fn push_what_ifs(page: &mut Page<'_>, why: &WhyExplanation, style: &WaterfallSty
         let mut text = format!("Longest wait: {}, {time}", without_period(&binding.name));
         if let Some(i) = binding.lever {
             let w = &why.what_if[i];
-            let _ = write!(text, "; most effective change: {}, saves {}", w.setting.lever, seconds(w.saves));
+            let change = |w: &WhatIf| format!("{}, saves {}", w.setting.lever, seconds(w.saves));
+            let best = why.what_if.iter().rev().max_by_key(|w| w.saves).filter(|best| best.saves > w.saves);
+            let _ = match best {
+                Some(best) => {
+                    write!(text, "; most effective change for it: {}; of all changes: {}", change(w), change(best))
+                }
+                None => write!(text, "; most effective change: {}", change(w)),
+            };
         }
         if let Some(lever) = &binding.without_effect {
             let _ = write!(text, "; changing only its lever ({lever}) moves this time to other waits");

@@ -13,6 +13,7 @@ pub mod rare;
 pub mod spares;
 pub mod tornado;
 
+use super::console::check_level::LevelCheck;
 use super::console::page::{Block, Page, Rank};
 use super::console::waterfall::WaterfallStyle;
 use super::draw::scene::DrawScene;
@@ -45,7 +46,7 @@ pub trait PlanText: Serialize {
 }
 
 /// The data needed to reproduce a result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanProvenance {
     /// Identifier of the output format.
@@ -68,6 +69,9 @@ pub struct PlanProvenance {
     /// Currency of the costs; empty for a Fleet.
     #[serde(skip)]
     pub currency: String,
+    /// Comparison of both levels of detail for the recommended value, with `--check`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<LevelCheck>,
 }
 
 impl PlanProvenance {

@@ -9,7 +9,7 @@ use crate::storage::BIND_CONFLICT;
 use crate::{
     cluster::Cluster, cycle::SchedulingCycle, node::NodeView, node_affinity::NodeAffinityView, plugin::Plugin,
 };
-use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::keys::{HOSTNAME, NODE_TAINT_PREFIX};
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,6 @@ const OTHER_NODE_COST: i64 = 1_000_000 * POD_COST;
 const OTHER_NODE: &str = "from the pod, which names another node";
 /// Step for required terms that are all empty.
 const EMPTY_TERMS: &str = "add requirements to the nodeSelectorTerms, because an empty term matches no node";
-/// Taints with this prefix are set by Kubernetes itself, and go when their condition ends.
-const CONTROLLER_TAINTS: &str = "node.kubernetes.io/";
 
 /// The pods that repel a pod, by topology key and value.
 pub type Blockers<'a> = BTreeMap<(&'a str, &'a str), Vec<PodIndex>>;
@@ -150,7 +148,7 @@ fn volume_step(cycle: &SchedulingCycle<'_>, reason: &Reason) -> String {
 
 fn toleration_step(cycle: &SchedulingCycle<'_>, taint: &TaintSpec) -> String {
     let (key, value, effect) = (&taint.key, &taint.value, taint.effect.as_str());
-    if key.starts_with(CONTROLLER_TAINTS) {
+    if key.starts_with(NODE_TAINT_PREFIX) {
         return format!("wait until the taint {key}:{effect} is removed from the node");
     }
     let what = if value.is_empty() { "operator: Exists".to_owned() } else { format!("value: {value}") };

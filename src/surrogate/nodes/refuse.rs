@@ -3,6 +3,7 @@
 use super::faults::{LOST_EXIT_CODE, MISSING_EXIT_CODE};
 use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
+use sim_api::spec::keys::{UNREACHABLE, UNSCHEDULABLE};
 use sim_api::spec::{
     DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
     RestartStrategy, ScenarioSpec, TaintEffect, TaintSpec, TolerationSpec,
@@ -12,9 +13,6 @@ use sim_engine::MONITOR_PERIOD;
 use sim_reliability::training::ERROR_EXIT_CODE;
 use sim_scheduler::SchedulerConfiguration;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Taint of a node that the node monitor takes for lost.
-const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// Returns all reasons why level `nodes` does not simulate a scenario; empty if it does.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -146,8 +144,7 @@ fn unequal_nodes(model: &NodesModel) -> Option<&'static str> {
         }
         let tolerations = &kind.facts.tolerations;
         let of_control_plane = |key: &str, effect| TaintSpec { key: key.to_owned(), value: String::new(), effect };
-        let kept_off =
-            ["node.kubernetes.io/unschedulable", UNREACHABLE].map(|key| of_control_plane(key, TaintEffect::NoSchedule));
+        let kept_off = [UNSCHEDULABLE, UNREACHABLE].map(|key| of_control_plane(key, TaintEffect::NoSchedule));
         if tolerations.iter().any(|toleration| kept_off.iter().any(|taint| toleration.tolerates(taint))) {
             return Some("pods that tolerate the taints of cordoned or unreachable nodes");
         }

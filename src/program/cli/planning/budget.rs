@@ -3,9 +3,14 @@
 use crate::cli::args::{InputArgs, OutputArgs, Verbosity, days};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::{interrupt, output};
-use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
+use crate::{
+    cli::inputs::node_level,
+    cli::inputs::options,
+    cli::output::ProgressLine,
+    cli::planning::trial_runner::{CheckArgs, TrialRunner},
+};
 use sim_analysis::experiment::{
-    CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule, without_limit,
+    CountedRun, ExperimentSubject, NodesExperiment, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };
 use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuleMatch, RuledBudget, SCHEMA};
 use sim_api::spec::RandomAction;
@@ -33,6 +38,8 @@ pub struct BudgetArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
+    pub check: CheckArgs,
+    #[command(flatten)]
     pub verbosity: Verbosity,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -55,6 +62,7 @@ const FLEET: u64 = 2_000;
 
 pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
+    runner.check_levels_differ(&args.check)?;
     let jobset = owner_text(&runner, args.jobset.as_deref())?;
     let mut subject = runner.subject.clone();
     let until = args.horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
@@ -78,14 +86,29 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let Some(budget) = LossBudget::from_runs(&question, &runs, ruled.as_ref()) else {
         return Err(interrupt::failure("no replication was finished"));
     };
+    let recommended = match (&subject, budget.least.high) {
+        (ExperimentSubject::Nodes(nodes), Some(limit)) => Some(with_limit(nodes, (jobset, limit), runner.quiet)?),
+        _ => None,
+    };
+    runner.check_nodes(&args.check, recommended.as_ref())?;
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
     runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     if (runs.len() as u64) < n || runner.limits.flag.is_raised() {
-        runner.interrupted(&format!("{} of {n} replications were finished and are reported", runs.len()))
-    } else {
-        Ok(())
+        return runner.interrupted(&format!("{} of {n} replications were finished and are reported", runs.len()));
     }
+    runner.check_result()
+}
+
+/// Returns the experiment with this `maxRestarts` of a JobSet.
+fn with_limit(
+    nodes: &NodesExperiment, (jobset, limit): (usize, u32), quiet: bool,
+) -> Result<NodesExperiment, CommandFailure> {
+    let mut scenario = nodes.scenario().clone();
+    if let Some(policy) = scenario.jobsets[jobset].jobset.spec.failure_policy.as_mut() {
+        policy.max_restarts = i32::try_from(limit).unwrap_or(i32::MAX);
+    }
+    node_level::measured(&scenario, quiet)
 }
 
 fn owner_text(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, CommandFailure> {

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::planning::trial_runner::{TrialRunner, rows};
+use crate::cli::planning::trial_runner::{CheckArgs, TrialRunner, rows};
 use crate::{cli::inputs::options, cli::planning::formula};
 use sim_analysis::planning::interval::{IntervalSearch, best};
 use sim_analysis::planning::{ClosedForm, SampleMetric};
@@ -24,6 +24,8 @@ pub struct IntervalArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
+    pub check: CheckArgs,
+    #[command(flatten)]
     pub verbosity: Verbosity,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -39,6 +41,7 @@ const FLEET: u64 = 1_600;
 
 pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
+    runner.check_levels_differ(&args.check)?;
     let now = formula::checkpoints(&runner.subject, &args.path)?;
     if now.blocking.0 == 0 {
         bail!(
@@ -88,10 +91,14 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     };
     let closed = ClosedForm::new(now.blocking.seconds(), work.0 / work.1);
     let interrupted = result.interrupted;
+    runner.check(&args.check, result.every_s.map(&set).as_deref())?;
     let labels = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject, &args.path);
     let report = IntervalReport::new(runner.provenance(SCHEMA), labels, result, closed, unknown);
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
-    if interrupted { runner.interrupted("the results so far are reported") } else { Ok(()) }
+    if interrupted {
+        return runner.interrupted("the results so far are reported");
+    }
+    runner.check_result()
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::planning::trial_runner::{TrialRunner, rows};
+use crate::cli::planning::trial_runner::{CheckArgs, TrialRunner, rows};
 use crate::{cli::inputs::LoadedInput, cli::inputs::options, cli::output};
 use sim_analysis::experiment::{ReplicatedJobSet, ReplicationOutcome, ReplicationResult};
 use sim_analysis::format::count;
@@ -40,6 +40,8 @@ pub struct SparesArgs {
     /// Price of a node-hour of a Fleet [default: costs are in node-hours]
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
+    #[command(flatten)]
+    pub check: CheckArgs,
     #[command(flatten)]
     pub verbosity: Verbosity,
     #[command(flatten)]
@@ -86,6 +88,7 @@ const FLEET: u64 = 2_560;
 
 pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
+    runner.check_levels_differ(&args.check)?;
     let plans = plans(&runner, args)?;
     if let Some(needed) = plans[0].too_few(&args.target) {
         output::note(&format!(
@@ -131,6 +134,11 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
     if result.candidates.is_empty() {
         return runner.interrupted("no replication was finished");
     }
+    let recommended = match result.answer {
+        SearchAnswer::Least { value } | SearchAnswer::Between { high: value, .. } => Some(overrides(args, &[value])),
+        SearchAnswer::Nothing | SearchAnswer::Open { .. } => None,
+    };
+    runner.check(&args.check, recommended.as_deref())?;
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
@@ -145,7 +153,7 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
         return runner.interrupted("the results so far are reported");
     }
     match result.answer {
-        SearchAnswer::Least { .. } | SearchAnswer::Between { .. } => Ok(()),
+        SearchAnswer::Least { .. } | SearchAnswer::Between { .. } => runner.check_result(),
         SearchAnswer::Nothing | SearchAnswer::Open { .. } => Err(CommandFailure::NotFound(report.conclusion.join(" "))),
     }
 }
@@ -159,6 +167,8 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     if result.simulated == 0 {
         return runner.interrupted("no replication was finished");
     }
+    let cheapest = result.least.first().map(|cheapest| overrides(args, &cheapest.values));
+    runner.check(&args.check, cheapest.as_deref())?;
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
@@ -177,7 +187,10 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     if result.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    if result.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion.join(" "))) } else { Ok(()) }
+    if result.least.is_empty() {
+        return Err(CommandFailure::NotFound(report.conclusion.join(" ")));
+    }
+    runner.check_result()
 }
 
 /// The reasons why replications did not complete their work, by candidate.
@@ -276,12 +289,17 @@ fn has_open_work(r: &ReplicationResult, loaded: &LoadedInput) -> bool {
     }
 }
 
+/// Returns the settings of a candidate.
+fn overrides(args: &SparesArgs, values: &[u64]) -> Vec<FieldOverride> {
+    let paths = args.paths.iter().map(|p| p.path.clone());
+    paths.zip(values.iter().map(u64::to_string)).collect()
+}
+
 fn candidate(
     (runner, endings): (&mut TrialRunner<'_>, &mut CandidateEndings), args: &SparesArgs, values: &[u64],
     which: Range<u64>,
 ) -> Result<SampleMetric, CommandFailure> {
-    let paths = args.paths.iter().map(|p| p.path.clone());
-    let sets: Vec<FieldOverride> = paths.zip(values.iter().map(u64::to_string)).collect();
+    let sets = overrides(args, values);
     let what: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let what = what.join(", ");
     let replication = runner.replicate(&sets, which, &what);

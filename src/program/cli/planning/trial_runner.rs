@@ -1,13 +1,18 @@
 //! `TrialRunner`: simulates inputs with different overrides, for `plan` and `sensitivity`.
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat, Verbosity};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
+use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
-use crate::{cli::failure::CommandFailure, cli::output::ProgressLine};
-use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits, ReplicationResult};
+use sim_analysis::experiment::{
+    ExperimentSubject, NodesExperiment, ReplicationLimits, ReplicationResult, check_levels,
+};
+use sim_analysis::format::count;
 use sim_analysis::planning::{SampleMetric, SampleRow};
 use sim_base::fnv;
 use sim_report::assumptions::sensitivity;
+use sim_report::console::check_level::LevelCheck;
 use sim_report::files::rundir::RunDir;
 use sim_report::planning::{PlanProvenance, PlanText};
 use std::ops::Range;
@@ -24,6 +29,18 @@ pub struct TrialRunner<'a> {
     pub quiet: bool,
     verbosity: Verbosity,
     digests: Vec<u64>,
+    /// Comparison of both levels for the recommended value.
+    checked: Option<LevelCheck>,
+}
+
+/// Option to compare both levels of detail for the recommended value.
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// With level nodes, also simulate N replications of the recommended value at level pods, and compare the levels;
+    /// exit code 5 if they differ [default N: 20]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+        value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub check: Option<u64>,
 }
 
 impl<'a> TrialRunner<'a> {
@@ -45,7 +62,40 @@ impl<'a> TrialRunner<'a> {
             quiet: tell.quiet,
             verbosity: Verbosity { verbose: true },
             digests: Vec::new(),
+            checked: None,
         })
+    }
+
+    /// Returns an error if `--check` has nothing to compare.
+    pub fn check_levels_differ(&self, check: &CheckArgs) -> Result<(), CommandFailure> {
+        match self.subject {
+            ExperimentSubject::Nodes(_) => Ok(()),
+            _ if check.check.is_none() => Ok(()),
+            _ => bail!("--check compares level nodes with level pods: add --level nodes"),
+        }
+    }
+
+    /// With `--check`, simulates the inputs with these overrides, the recommended value, at both levels.
+    pub fn check(&mut self, check: &CheckArgs, sets: Option<&[FieldOverride]>) -> Result<(), CommandFailure> {
+        match sets.map(|sets| self.given.load(sets)?.subject()).transpose()? {
+            Some(ExperimentSubject::Nodes(nodes)) => self.check_nodes(check, Some(&nodes)),
+            _ => self.check_nodes(check, None),
+        }
+    }
+
+    /// With `--check`, simulates the scenario with the recommended value at both levels; `None` if there is no value.
+    pub fn check_nodes(&mut self, check: &CheckArgs, nodes: Option<&NodesExperiment>) -> Result<(), CommandFailure> {
+        let Some(n) = check.check else { return Ok(()) };
+        let Some(nodes) = nodes else {
+            output::note("note: no value is recommended, so --check compares nothing");
+            return Ok(());
+        };
+        let progress = ProgressLine::new(self.quiet, |done| format!("{done}/{n} replications at both levels"));
+        let reach = |done| progress.reach(done);
+        let all = check_levels(nodes, (self.seed, n), (self.input.threads(), &self.limits), &reach)?;
+        drop(progress);
+        self.checked = Some(LevelCheck::from_checks(nodes, self.seed, &all));
+        Ok(())
     }
 
     /// Sets the amount of text of the report.
@@ -115,6 +165,7 @@ impl<'a> TrialRunner<'a> {
             digest: format!("{:016x}", fnv::fnv1a_words(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
             currency: self.subject.currency(),
+            check: self.checked.clone(),
             assumption_lines: sensitivity::footer_lines(&[dominant_assumptions::of_input("", &self.loaded, self.seed)]),
         }
     }
@@ -141,9 +192,20 @@ impl<'a> TrialRunner<'a> {
             TableFormat::Md => output::result(&report.table().without_empty_columns().with_short_numbers().markdown()),
             TableFormat::Text => {
                 let style = output::report_style(&tell.display, self.verbosity);
-                output::styled(&report.text(&style), &style)
+                let means = self.checked.as_ref().map(|checked| {
+                    let n = count(checked.replications.len() as u64, "replication");
+                    let title = style.bold(&format!("Check with the recommended value: {n} at levels pods and nodes"));
+                    format!("\n{title}\n\n{}", checked.means(&style))
+                });
+                output::styled(&[report.text(&style), means.unwrap_or_default()].concat(), &style)
             }
         }
+    }
+
+    /// Returns an error if `--check` found that the levels differ.
+    pub fn check_result(&self) -> Result<(), CommandFailure> {
+        let failure = self.checked.as_ref().and_then(LevelCheck::failure);
+        failure.map_or(Ok(()), |why| Err(CommandFailure::Gate(format!("{why} for the recommended value"))))
     }
 
     /// Returns an error after an interruption; `known` describes the results so far.

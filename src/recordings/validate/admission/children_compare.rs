@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sim_api::admission::GENERATED_SUFFIX;
 use sim_api::objects;
 use sim_api::objects::NO_UID;
-use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, JOB_KEY};
+use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, JOB_KEY, LOST_NODE_TAINTS};
 use std::net::IpAddr;
 
 /// Fields of a pod spec that the recordings contain if they are set. Other fields are compared only if a recording
@@ -21,7 +21,6 @@ const CONTAINER_FIELDS: [&str; 7] =
     ["name", "env", "ports", "resources", "volumeMounts", "restartPolicy", "restartPolicyRules"];
 const METADATA: [&str; 7] =
     ["name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"];
-const DEFAULT_TOLERATIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /// Returns the differences between recorded and simulated objects of one kind.
 pub fn compare(path: &str, recorded: &Value, own: Vec<Value>) -> Vec<RecordedDifference> {
@@ -229,7 +228,7 @@ fn pod_spec(spec: &Value) -> Value {
         }
     }
     if let Some(Value::Array(tolerations)) = fields.get_mut("tolerations") {
-        let added = |t: &Value| t["tolerationSeconds"] == 300 && DEFAULT_TOLERATIONS.iter().any(|key| t["key"] == *key);
+        let added = |t: &Value| t["tolerationSeconds"] == 300 && LOST_NODE_TAINTS.iter().any(|key| t["key"] == *key);
         tolerations.retain(|t| !added(t));
     }
     fields.retain(|_, value| {
