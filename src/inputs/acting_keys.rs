@@ -20,6 +20,8 @@ pub enum KeyPlace {
     Taint,
     /// An existing Workload of Kueue.
     Workload,
+    /// A Namespace with JobSets.
+    Namespace,
 }
 
 impl KeyPlace {
@@ -31,6 +33,7 @@ impl KeyPlace {
             KeyPlace::Node => "node",
             KeyPlace::Taint => "taint",
             KeyPlace::Workload => "Workload",
+            KeyPlace::Namespace => "Namespace",
         }
     }
 }
@@ -79,6 +82,10 @@ const TPU_PROVISIONER: &str = "github.com/ai-on-gke/tpu-provisioner, internal/ut
 const COREWEAVE: &str = "docs.coreweave.com/platform/fleet-management/node-lifecycle/state-transitions";
 const OKE_PREEMPTIBLE: &str = "docs.oracle.com/iaas/Content/ContEng/Tasks/contengusingpreemptiblecapacity.htm";
 const ISTIO: &str = "istio.io/latest/docs/reference/config/labels";
+const LINKERD: &str = "linkerd.io/2/features/proxy-injection";
+const KUMA: &str = "kuma.io/docs/latest/production/dp-config/dpp-on-kubernetes";
+const CONSUL: &str = "developer.hashicorp.com/consul/docs/k8s/annotations-and-labels";
+const ADMISSION_PLUGINS: &str = "kubernetes.io/docs/reference/access-authn-authz/admission-controllers";
 const MULTUS: &str = "github.com/k8snetworkplumbingwg/multus-cni, docs/configuration.md";
 const SHAPING: &str = "kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/network-plugins";
 const VOLCANO: &str = "github.com/volcano-sh/apis, pkg/apis/scheduling/v1beta1/labels.go";
@@ -105,7 +112,7 @@ const TERMINATION_HANDLER: &str = "github.com/aws/aws-node-termination-handler, 
 
 /// The keys, by place. An earlier entry wins.
 pub static ACTING_KEYS: &[ActingKey] = {
-    use KeyPlace::{Job, JobSet, Node, Pod, Taint, Workload};
+    use KeyPlace::{Job, JobSet, Namespace, Node, Pod, Taint, Workload};
     &[
         // Sidecars and init containers with requests of their own.
         acting(Pod, "gke-gcsfuse/volumes", OFF, SIDECAR, FUSE),
@@ -121,10 +128,56 @@ pub static ACTING_KEYS: &[ActingKey] = {
             "Istio redirects the traffic of the pod to its node proxy",
             ISTIO,
         ),
+        acting(Pod, "kuma.io/sidecar-injection", OFF, "a webhook adds the sidecar of Kuma", KUMA),
+        acting(Pod, "consul.hashicorp.com/connect-inject", OFF, "a webhook adds the sidecar of Consul", CONSUL),
+        acting(Namespace, "istio-injection", OFF, "a webhook adds the sidecar of Istio to pods", ISTIO),
+        acting(Namespace, "istio.io/rev", OFF, "a webhook adds the sidecar of Istio to pods", ISTIO),
         acting(
-            Pod, "linkerd.io/inject", OFF, "a webhook adds the sidecar of Linkerd",
-            "linkerd.io/2/features/proxy-injection",
+            Namespace,
+            "istio.io/dataplane-mode",
+            &["none", ""],
+            "Istio redirects the traffic of pods to its node proxy",
+            ISTIO,
         ),
+        acting(Namespace, "linkerd.io/inject", OFF, "a webhook adds the sidecar of Linkerd to pods", LINKERD),
+        acting(Namespace, "kuma.io/sidecar-injection", OFF, "a webhook adds the sidecar of Kuma to pods", KUMA),
+        // Admission of pods.
+        acting(
+            Namespace,
+            "pod-security.kubernetes.io/enforce",
+            &["privileged"],
+            "the admission plugin PodSecurity refuses pods that violate the level",
+            "kubernetes.io/docs/concepts/security/pod-security-admission",
+        ),
+        acting(
+            Namespace,
+            "scheduler.alpha.kubernetes.io/node-selector",
+            &[""],
+            "the admission plugin PodNodeSelector adds the labels to the nodeSelector of pods, if it is on",
+            ADMISSION_PLUGINS,
+        ),
+        acting(
+            Namespace,
+            "scheduler.alpha.kubernetes.io/defaultTolerations",
+            &[""],
+            "the admission plugin PodTolerationRestriction adds tolerations to pods, if it is on",
+            ADMISSION_PLUGINS,
+        ),
+        acting(
+            Namespace,
+            "scheduler.alpha.kubernetes.io/tolerationsWhitelist",
+            &[""],
+            "the admission plugin PodTolerationRestriction refuses pods with other tolerations, if it is on",
+            ADMISSION_PLUGINS,
+        ),
+        acting(
+            Namespace,
+            "openshift.io/node-selector",
+            &[""],
+            "OpenShift adds the labels to the nodeSelector of pods",
+            "docs.openshift.com/container-platform/latest/nodes/scheduling/nodes-scheduler-node-selectors.html",
+        ),
+        acting(Pod, "linkerd.io/inject", OFF, "a webhook adds the sidecar of Linkerd", LINKERD),
         acting(
             Pod,
             "vault.hashicorp.com/agent-inject",
@@ -711,6 +764,19 @@ pub fn of_node_annotations<'a>(annotations: impl Iterator<Item = (&'a String, &'
         Some(format!("annotation {key}={value} of nodes: {}", entry.effect))
     };
     annotations.filter_map(note).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns notes about labels and annotations of the Namespaces with JobSets that act outside the model.
+pub fn of_namespaces(scenario: &ScenarioSpec) -> Vec<String> {
+    let has_jobset = |name: &Value| scenario.jobsets.iter().any(|submitted| *name == submitted.jobset.namespace);
+    let namespaces = scenario.objects.iter().filter(|object| object["kind"] == "Namespace");
+    let own = namespaces.map(|object| &object["metadata"]).filter(|metadata| has_jobset(&metadata["name"]));
+    let notes = own.flat_map(|metadata| {
+        let name = metadata["name"].as_str().unwrap_or("");
+        let found = in_metadata(metadata, KeyPlace::Namespace);
+        found.map(move |(entry, list, key)| format!("{list} {key} (Namespace {name}): {}", entry.effect))
+    });
+    notes.collect()
 }
 
 /// Returns the labels and annotations of an existing Workload of Kueue that act outside the model.

@@ -34,7 +34,7 @@ use sim_api::spec::{
     AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, RunningPods, TaintSpec,
     TopologySpec,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use taint::taint;
 pub use writing::{quantity, written};
 
@@ -243,11 +243,11 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         names_twice(&topology, nodes, report);
     }
     for (level, node) in topology.dcn_levels.iter().zip(read::list(node, "dcnLevels")) {
-        let known = |p: &NodePool| p.labels.contains_key(&level.label);
-        if !topology.pools.iter().any(known) {
+        let known = label_keys(&topology);
+        if !known.contains(&level.label) {
             let at = node.get("label").map_or(node.at, |l| l.at);
-            let error = report.error(at, format!("no pool has the label {:?}", level.label));
-            error.legal(label_keys(&topology).join(", "));
+            let error = report.error(at, format!("no node has the label {:?}", level.label));
+            error.legal(known.join(", "));
         }
     }
     slices::apply(&mut topology, node, report);
@@ -256,10 +256,10 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
 
 /// Returns all label keys of the nodes.
 pub fn label_keys(topology: &TopologySpec) -> Vec<String> {
-    let mut keys: Vec<String> = topology.pools.iter().flat_map(|p| p.labels.keys().cloned()).collect();
-    keys.sort();
-    keys.dedup();
-    keys
+    let listed = topology.pools.iter().flat_map(|pool| &pool.nodes).map(|node| &node.labels);
+    let all = topology.pools.iter().map(|pool| &pool.labels).chain(listed);
+    let keys: BTreeSet<&String> = all.flat_map(|labels| labels.keys()).collect();
+    keys.into_iter().cloned().collect()
 }
 
 fn pool(node: &YamlNode) -> NodePool {

@@ -287,3 +287,92 @@ fn the_decision_log_creates_no_pod_whose_index_is_in_its_back_off() {
     assert_eq!(text.matches("before pods are created again (back-off)").count(), 1, "{text}");
     assert_eq!(text.matches("creates    1 pod").count(), 1, "{text}");
 }
+
+/// The pools that do not serve the JobSet come first, as in a list of nodes by name.
+#[test]
+fn spare_nodes_are_tried_in_the_pools_that_serve_the_jobset() {
+    let rest = "jobSets: [{manifest: a.yaml}]\ncontainers: [{runFor: 8h}]\nfaults: [{at: 1h, crashNode: {node: d-1}}]\nstop: {at: 4h}";
+    let pool = |name: &str| {
+        format!("name: \"{name}-{{node}}\", labels: {{pool: {name}}}, nodesPerIsland: 2, allocatable: {{cpu: 1}}")
+    };
+    let pools = ["a", "b", "c", "d"].map(pool).join("}\n    - {");
+    let pools: &'static str = Box::leak(pools.into_boxed_str());
+    let manifest =
+        jobset("a", "maxRestarts: 5", (1, 2)).replace("restartPolicy", "nodeSelector: {pool: d}, restartPolicy");
+    let mut case = Case { files: vec![("a.yaml", manifest)], ..Case::new("pools", (1, 2), rest) };
+    case.pool = pools;
+    let dir = case.dir();
+    let scenario = fs::read_to_string(dir.join("s.yaml")).unwrap().replace("{name: \"n-{island}-{node}\", ", "{");
+    case.files.push(("s.yaml", scenario));
+    let text = case.output(&["why", "s.yaml"], 0);
+    assert!(
+        text.contains("topology.pools[3].count=2") || text.contains("topology.pools[3].nodesPerIsland=3"),
+        "{text}"
+    );
+}
+
+/// A repair after the end of the run would have brought the node back: the JobSet is unfinished.
+#[test]
+fn a_jobset_that_waits_for_a_pending_repair_is_not_blocked() {
+    let rest = |fault: &str| {
+        format!("jobSets: [{{manifest: a.yaml}}]\ncontainers: [{{runFor: 8h}}]\n{fault}\nstop: {{at: 2h}}")
+    };
+    let repaired = "faultProcesses: [{cause: host, mtbf: 2h, backAfter: 9h, from: 30m}]";
+    let lost = "faults: [{at: 1h, crashNode: {node: n-0-0}}]";
+    for (fault, blocked) in [(repaired, false), (lost, true)] {
+        let policy =
+            "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, backoffLimit";
+        let manifest = jobset("a", "maxRestarts: 5", (1, 3)).replace("backoffLimit", policy);
+        let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("pending-repair", (1, 3), &rest(fault)) };
+        let text = case.output(&["run", "s.yaml"], 0);
+        assert!(text.contains("which does not answer"), "{text}");
+        assert_eq!(text.contains("JobSet a blocked"), blocked, "{fault}: {text}");
+    }
+}
+
+/// A replication that is cut off before its work is done has less cost and accelerator time than a whole one.
+#[test]
+fn costs_and_accelerator_time_are_those_of_replications_that_complete() {
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}]\n{TRAINING}\nfaultProcesses: [{{cause: host, mtbf: 60h, backAfter: 5h}}]\nstop: {{at: 52h}}"
+    );
+    let case = Case { pool: PRICED, policy: "maxRestarts: 80", ..Case::new("cut-costs", (2, 2), &rest) };
+    let all = case.json(&["run", "s.yaml", "--seeds", "20"], 0);
+    let metric = &all["metrics"]["cost.total"]["n"];
+    assert_eq!(&all["cost"]["total"]["n"], metric, "{all}");
+    assert_eq!(&all["ledger"]["productive"]["n"], metric, "{all}");
+    assert!((1..20).contains(&metric.as_u64().unwrap()), "{all}");
+}
+
+#[test]
+fn a_suspended_jobset_that_kueue_does_not_manage_does_not_start() {
+    let manifest = jobset("a", "maxRestarts: 0", (1, 1)).replace("spec:\n", "spec:\n  suspend: true\n");
+    let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("suspended", (1, 1), "") };
+    let text = case.output(&["admit", "-f", "a.yaml", "-t", "small-16"], 4);
+    assert!(text.contains("it is suspended until spec.suspend is set to false"), "{text}");
+}
+
+/// Each gated pod needs an action of its own.
+#[test]
+fn all_pods_with_scheduling_gates_are_counted() {
+    let rest = "jobSets: [{manifest: a.yaml}]\nstop: {at: 1h}";
+    let manifest = jobset("a", "maxRestarts: 0", (1, 3));
+    let manifest = manifest.replace("restartPolicy", "schedulingGates: [{name: e.com/g}], restartPolicy");
+    let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("gates", (1, 3), rest) };
+    let text = case.output(&["run", "s.yaml"], 0).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("pod a-w-0-0 and 2 others have scheduling gates"), "{text}");
+    assert!(text.contains("a scenario does with one action per pod"), "{text}");
+}
+
+/// An import lists the nodes with their own labels.
+#[test]
+fn labels_that_only_listed_nodes_have_are_levels_and_failure_domains() {
+    let rest = "jobSets: [{manifest: a.yaml}]\nfaultProcesses: [{cause: rack, on: {label: rack}, mtbf: 1h, backAfter: 1m}]\nstop: \
+                {at: 10h, when: Time}\nseed: 1";
+    let case = Case {
+        pool: "nodesPerIsland: 2, allocatable: {cpu: 1}, nodes: [{name: x1, labels: {rack: a}}, {name: x2, labels: {rack: b}}]}\n  dcnLevels:\n    - {name: rack, label: rack, gbitsPerSecond: 100",
+        ..Case::new("listed", (1, 2), rest)
+    };
+    let text = case.output(&["run", "s.yaml"], 0);
+    assert!(text.contains("(rack)"), "{text}");
+}

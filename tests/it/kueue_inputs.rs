@@ -424,6 +424,15 @@ fn objects_that_act_on_pods_are_named_in_every_format() {
                 "metadata": {"name": "x"}, "webhooks": []}),
             "MutatingWebhookConfiguration x: changes and refusals",
         ),
+        (
+            json!({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "x"}, "spec": {}}),
+            "PyTorchJob x: its pods",
+        ),
+        (
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default",
+                "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}),
+            "pod-security.kubernetes.io/enforce (Namespace default)",
+        ),
     ];
     for (object, named) in acting {
         let mut jobset = jobset(1, CHIP, json!({}));
@@ -434,6 +443,29 @@ fn objects_that_act_on_pods_are_named_in_every_format() {
             assert!(text.contains(named), "{format}: {text}");
         }
     }
+}
+
+/// A cluster keeps the configuration of Kueue's manager in a ConfigMap of its own.
+#[test]
+fn the_configuration_of_kueue_in_a_configmap_counts_in_whatever_file_it_is() {
+    let text =
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nintegrations: {frameworks: [batch/job]}\n";
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kueue-manager-config"},
+        "data": {"controller_manager_config.yaml": text}});
+    let mut all = queue("cpu", "100", &[]);
+    all.push(jobset(1, "cpu", json!({})));
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [map]});
+    for own in [vec![map.clone()], vec![list]] {
+        let files = [("map.yaml", documents(&own)), ("all.yaml", documents(&all))];
+        let text = output(&files, &["run", "-f", "map.yaml", "-f", "all.yaml"], 0);
+        assert!(text.contains("ignores JobSets: integrations.frameworks"), "{text}");
+    }
+    // JobSet's manager has a ConfigMap with the same key.
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "jobset-manager-config"},
+        "data": {"controller_manager_config.yaml": "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"}});
+    let files = [("map.yaml", documents(&[other])), ("all.yaml", documents(&all))];
+    let text = output(&files, &["run", "-f", "map.yaml", "-f", "all.yaml"], 0);
+    assert!(text.contains("Admission by Kueue"), "{text}");
 }
 
 /// Kueue replaces the Workload of a JobSet that no longer has its pod counts or, before the admission, its tolerations

@@ -1163,8 +1163,14 @@ fn failing_image_pulls_are_waits_of_their_own() {
     let exit = "{at: 5m, containerExit: {pod: train-slices-0-0, exitCode: 1}}";
     for (failure, text) in [
         ("{cached: false, for: 30m}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 19"),
-        ("{cached: false}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h 55 min"),
-        ("{image: x}", "image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h 55 min"),
+        (
+            "{cached: false}",
+            "pod train-slices-0-0 cannot start: its image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h",
+        ),
+        (
+            "{image: x}",
+            "pod train-slices-0-0 cannot start: its image x cannot be pulled (ErrImagePull, ImagePullBackOff), 2 h",
+        ),
         ("{image: z}", "slowest of 16 container starts"),
     ] {
         let scenario =
@@ -1172,6 +1178,8 @@ fn failing_image_pulls_are_waits_of_their_own() {
         let files = [("s.yaml", &*scenario), ("plain.yaml", PLAIN)];
         let run = in_directory("images", &files, &["run", "s.yaml", "--quiet"], 0);
         assert!(run.contains(&format!("Longest part: {text}")), "{failure}: {run}");
+        // A pull that never succeeds blocks.
+        assert_eq!(run.contains("JobSet train blocked"), text.ends_with(", 2 h"), "{failure}: {run}");
         let run = in_directory("images", &files, &["run", "s.yaml", "--quiet", "--verbose"], 0);
         assert!(run.contains(text.split(", 2 h").next().unwrap().trim_end_matches(", 19")), "{failure}: {run}");
     }

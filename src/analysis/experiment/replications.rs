@@ -177,9 +177,7 @@ impl ReplicationSet {
             metrics: metric_estimates(&names, all),
             end: ReplicationEnd { t_s: estimate(&|r| r.end_s), reasons: counted(all.iter().map(|r| r.end_reason)) },
             job_sets: jobsets.collect(),
-            ledger: categories
-                .map(|name| (name, total(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
-                .collect(),
+            ledger: categories.map(|name| (name, total(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0)))).collect(),
             fleet_goodput: metric_mean(
                 "goodput.fleet",
                 all.iter()

@@ -235,8 +235,8 @@ fn serving_pools<'a>(facts: &RunFacts<'a>) -> impl Iterator<Item = (usize, &'a N
     scenario.topology.pools.iter().enumerate().filter(move |(i, _)| serving[*i] || !has_some)
 }
 
-/// Adds an island, and a copy of the pool, to each pool that serves the JobSet: by the field of the pool, or by a complete
-/// topology if the cluster cannot be changed by fields.
+/// Adds an island, and a copy of the pool, to each pool that serves the JobSet: by the field of the pool, or by a
+/// complete topology if the cluster cannot be changed by fields.
 pub fn spares(facts: &RunFacts) -> EditSettings {
     if !facts.waits_for_nodes() && !facts.blocked {
         return Vec::new();

@@ -119,7 +119,7 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     let (path, annotations) = (FieldPath::new("spec"), FieldPath::new("metadata.annotations"));
-    pod::specific_annotations(&stored["metadata"]["annotations"], &annotations, &mut errors);
+    pod::specific_annotations(&stored, &annotations, &mut errors);
     pod::spec(&stored["spec"], &path, &mut errors);
     for kind in ["containers", "initContainers"] {
         images(list(&stored["spec"], kind), &path.child(kind), &mut errors);
@@ -257,6 +257,10 @@ pub fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Re
 /// Implements the admission plugin RuntimeClass.
 fn admit_runtime_class(pod: &Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "runtimeClassName");
+    if class.is_empty() && pod["overhead"].as_object().is_some_and(|overhead| !overhead.is_empty()) {
+        let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+        return Err(forbidden(name, why));
+    }
     if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
         return Ok(());
     }

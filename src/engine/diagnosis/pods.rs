@@ -2,8 +2,8 @@
 
 use super::Diagnosis;
 use crate::store::flag;
-use sim_api::spec::{FaultAction, FaultTime, PodReplacementPolicy, ScriptedFault};
-use sim_base::{JobId, NodeId, PodId, SimTime};
+use sim_api::spec::PodReplacementPolicy;
+use sim_base::{JobId, PodId};
 
 impl Diagnosis<'_, '_> {
     /// Name of a pod without its suffix.
@@ -17,8 +17,8 @@ impl Diagnosis<'_, '_> {
         let node = store.pods.node[pod.ix()];
         let bound = store.pods.has(pod, flag::BOUND);
         let silent = bound && !self.components.kubelet.is_responsive(node);
-        // What a run past its end would have brought back is not blocked.
-        let of_node = |why: String| if self.may_return(node) { self.with_run_end(why) } else { why };
+        // A repair after the end of the run would have brought the node back.
+        let of_node = |why: String| if self.repairs_pending { self.with_run_end(why) } else { why };
         if silent && store.pods.has(pod, flag::DELETING) {
             return Some(of_node(self.termination_wait_reason(job, pod, &name)));
         }
@@ -75,20 +75,6 @@ impl Diagnosis<'_, '_> {
             let node = store.names.node(node);
             of_node(format!("pod {name} is on node {node}, which does not answer"))
         })
-    }
-
-    /// Returns whether a repair or a later action of the script may end the outage of a node.
-    fn may_return(&self, node: NodeId) -> bool {
-        let name = self.ctx.store.names.node(node);
-        let ends_outage = |fault: &ScriptedFault| match &fault.action {
-            FaultAction::ReturnNode(of) | FaultAction::NewNode(of) | FaultAction::DeleteNode(of) => {
-                of.name.as_deref().is_none_or(|known| known == name)
-            }
-            _ => false,
-        };
-        let is_later =
-            |fault: &&ScriptedFault| matches!(fault.at, FaultTime::At(at) if SimTime::ZERO + at > self.ctx.now);
-        self.repairs_pending || self.ctx.scenario.faults.iter().filter(is_later).any(ends_outage)
     }
 
     /// Returns why Kueue assigns no domain to a pod of an admitted Workload, if its pod set is placed by topology.

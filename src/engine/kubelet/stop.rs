@@ -222,18 +222,18 @@ fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
     others.map(|(position, _)| position).collect()
 }
 
-/// Stops the main containers together, then the sidecars one after another. Each is given by the duration of its
-/// preStop hook and its time from SIGTERM to the end. All share one grace period, but each gets at least the minimum
-/// after SIGTERM.
+/// Stops the main containers together, then the sidecars one after another (`killContainer`). Each is given by the
+/// duration of its preStop hook and its time from SIGTERM to the end. All hooks begin at once. All share one grace
+/// period, after which no container waits for another one; each gets at least the minimum after SIGTERM.
 pub(super) fn stop_in_order(
     (grace, floor): (Duration, Duration), main: Option<(Duration, Duration)>,
     sidecars: impl Iterator<Item = (Duration, Duration)>,
 ) -> Duration {
-    let mut spent = Duration::ZERO;
+    let mut ended = Duration::ZERO;
     for (hook, stop) in main.into_iter().chain(sidecars) {
-        let left = |spent: Duration| Duration(grace.0.saturating_sub(spent.0));
-        spent = spent + hook.min(left(spent));
-        spent = spent + stop.min(left(spent).max(floor));
+        let signalled = hook.max(ended).min(grace);
+        let left = Duration(grace.0 - signalled.0);
+        ended = ended.max(signalled + stop.min(left.max(floor)));
     }
-    spent
+    ended
 }

@@ -5,9 +5,9 @@ use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
+use crate::kueue::is_of_kueue;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::{embedded_jobsets, server};
 use crate::{object_list::adopt, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
@@ -174,7 +174,10 @@ const WEBHOOKS: &str = "changes and refusals of objects by its webhooks";
 const POLICY: &str = "changes and refusals of objects by the policy";
 const OTHER_PODS: &str = "pods that hold resources of nodes";
 
-const ACTING_KINDS: [ActingKind; 16] = [
+const OTHER_JOBS: &str = "its pods, which hold resources of nodes";
+const OF_KUBELETS: &str = "the configuration of the kubelets";
+
+const ACTING_KINDS: [ActingKind; 38] = [
     acting("", "LimitRange", &["spec"], "defaults and limits of the resources of pods, also in Kueue's Workloads"),
     acting("", "ResourceQuota", &["spec"], "refusal of pods beyond the quota of the namespace"),
     acting("node.k8s.io", "RuntimeClass", &["overhead", "scheduling"], "overhead and node selection of its pods"),
@@ -190,7 +193,34 @@ const ACTING_KINDS: [ActingKind; 16] = [
     acting("admissionregistration.k8s.io", "MutatingWebhookConfiguration", &["webhooks"], WEBHOOKS),
     acting("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", &["webhooks"], WEBHOOKS),
     acting("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", &["spec"], POLICY),
+    acting("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", &["spec"], POLICY),
+    acting("admissionregistration.k8s.io", "MutatingAdmissionPolicy", &["spec"], POLICY),
+    acting("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", &["spec"], POLICY),
+    acting("kyverno.io", "ClusterPolicy", &["spec"], POLICY),
+    acting("kyverno.io", "Policy", &["spec"], POLICY),
     acting("scheduling.x-k8s.io", "PodGroup", &["spec"], "gang scheduling by the plugin Coscheduling"),
+    acting("scheduling.volcano.sh", "PodGroup", &["spec"], "gang scheduling by Volcano"),
+    acting("scheduling.volcano.sh", "Queue", &["spec"], "quotas of Volcano"),
+    acting("batch.volcano.sh", "Job", &["spec"], OTHER_JOBS),
+    acting("leaderworkerset.x-k8s.io", "LeaderWorkerSet", &["spec"], OTHER_JOBS),
+    acting("ray.io", "RayCluster", &["spec"], OTHER_JOBS),
+    acting("ray.io", "RayJob", &["spec"], OTHER_JOBS),
+    acting("ray.io", "RayService", &["spec"], OTHER_JOBS),
+    acting("kubeflow.org", "JAXJob", &["spec"], OTHER_JOBS),
+    acting("kubeflow.org", "MPIJob", &["spec"], OTHER_JOBS),
+    acting("kubeflow.org", "PyTorchJob", &["spec"], OTHER_JOBS),
+    acting("kubeflow.org", "TFJob", &["spec"], OTHER_JOBS),
+    acting("kubeflow.org", "XGBoostJob", &["spec"], OTHER_JOBS),
+    acting("karpenter.sh", "NodePool", &["spec"], "nodes that Karpenter creates and deletes"),
+    acting("resource.k8s.io", "ResourceSlice", &["spec"], "devices that dynamic resource allocation assigns to claims"),
+    acting("storage.k8s.io", "CSINode", &["spec"], "limits of volumes per node"),
+    acting(
+        "config.jobset.x-k8s.io",
+        "Configuration",
+        &["clientConnection", "controller"],
+        "the configuration of the JobSet manager; controlPlane.jobsetManager sets its client rate",
+    ),
+    acting("kubelet.config.k8s.io", "KubeletConfiguration", &["apiVersion"], OF_KUBELETS),
 ];
 
 impl ManifestReader<'_> {
@@ -241,7 +271,7 @@ impl ManifestReader<'_> {
                 fill_nulls(&mut node);
                 self.companion(&node, ObjectKind::from_kind(kind));
             }
-            _ if kueue::has_kind(&version, &kind) => {
+            _ if is_of_kueue(&node) => {
                 self.other(&node);
                 if self.found.kueue.is_empty() {
                     self.found.kueue.push(self.report.source.clone());

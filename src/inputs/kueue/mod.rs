@@ -17,5 +17,5 @@ mod workload_rules;
 pub use admission_checks::add_outcomes;
 pub use existing_workloads::add_run_times;
 pub use jobset_webhook::{admit, namespace_labels};
-pub use reader::{InlineObjects, KueueManifests, check_object, read_kueue, read_with_inline};
+pub use reader::{InlineObjects, KueueManifests, check_object, is_of_kueue, read_kueue, read_with_inline};
 pub use validate::update_refusals;

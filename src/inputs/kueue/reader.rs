@@ -5,7 +5,7 @@ use super::{quotas, stored_workload, validate, workload_rules};
 use crate::acting_keys;
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA1, V1BETA2, table};
+use crate::schema::definitions::kueue::{GROUPS, KINDS, KINDS_NOT_MODELLED, V1BETA1, V1BETA2, has_kind, table};
 use crate::schema::field_type::{FieldType, ObjectSchema};
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 
 /// Key of the configuration in the ConfigMap that Kueue's manager mounts.
 const CONFIGURATION_FILE: &str = "controller_manager_config.yaml";
+/// JobSet's ConfigMap has the same key.
+const CONFIGURATION_GROUP: &str = "config.kueue.x-k8s.io/";
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// The objects of Kueue in a set of texts.
@@ -91,11 +93,19 @@ fn sort_by_name(objects: &mut KueueObjects) {
     objects.workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
 }
 
+/// Returns whether a document is an object of Kueue that the simulation has, or the configuration of Kueue's manager in
+/// a ConfigMap.
+pub fn is_of_kueue(node: &YamlNode) -> bool {
+    let text = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
+    has_kind(text("apiVersion"), text("kind")) || manager_configuration(node, "").is_some()
+}
+
 /// Returns the configuration of the manager in a ConfigMap.
 fn manager_configuration(node: &YamlNode, file: &str) -> Option<SourceText> {
     let is_config_map = node.get("kind").and_then(YamlNode::as_str) == Some("ConfigMap");
     let text = node.get("data").filter(|_| is_config_map)?.get(CONFIGURATION_FILE)?.as_str()?.to_owned();
-    Some(SourceText { file: format!("{file}, {CONFIGURATION_FILE}"), text })
+    let is_own = text.contains(CONFIGURATION_GROUP);
+    is_own.then(|| SourceText { file: format!("{file}, {CONFIGURATION_FILE}"), text })
 }
 
 fn read_object(

@@ -4,8 +4,8 @@
 
 use super::pod_names;
 use crate::kube::{kind_of, stored};
+use crate::kueue::is_of_kueue;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::kueue;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::{files::FileLoader, object_list::unlisted, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
 use crate::{kube, read, server};
@@ -193,11 +193,6 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
         }
     }
     report.finish()
-}
-
-fn is_of_kueue(node: &YamlNode) -> bool {
-    let text = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
-    kueue::has_kind(text("apiVersion"), text("kind"))
 }
 
 /// Adds an object that exists at the start, or the configuration of kube-scheduler.

@@ -11,7 +11,10 @@ use sim_api::spec::{
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let of_cluster = existing_workloads(scenario).into_iter().chain(acting_keys::of_nodes(scenario));
+    let of_cluster = existing_workloads(scenario)
+        .into_iter()
+        .chain(acting_keys::of_namespaces(scenario))
+        .chain(acting_keys::of_nodes(scenario));
     let of_cluster = of_cluster.chain(running_pods(scenario)).chain(critical_pods(scenario));
     let mut notes: Vec<(String, usize)> = of_cluster.map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
@@ -96,16 +99,16 @@ fn critical_pods(scenario: &ScenarioSpec) -> Option<String> {
     // SystemCriticalPriority, twice the highest priority of users (pkg/apis/scheduling/types.go).
     const LOWEST_CRITICAL: i32 = 2_000_000_000;
     const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
-    let jobs = scenario.jobsets.iter().flat_map(|submitted| &submitted.jobset.spec.replicated_jobs);
-    let mut specs = jobs.map(|rj| &rj.template.template.spec);
-    let mut pods = scenario.objects.iter().filter(|object| object["kind"] == "Pod").map(|pod| &pod["spec"]);
+    let jobsets = scenario.jobsets.iter().filter_map(|submitted| submitted.jobset.object.as_ref());
+    let jobs = jobsets.flat_map(|object| object["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let templates = jobs.map(|job| &job["template"]["spec"]["template"]["spec"]);
+    let pods = scenario.objects.iter().filter(|object| object["kind"] == "Pod").map(|pod| &pod["spec"]);
     let is_critical = |pod: &Value| {
         let class = pod["priorityClassName"].as_str().unwrap_or("");
         pod["nodeName"].is_string()
             && (CRITICAL.contains(&class) || pod["priority"].as_i64() >= Some(i64::from(LOWEST_CRITICAL)))
     };
-    let has_any = specs.any(|pod| pod.node_name.is_some() && pod.priority >= LOWEST_CRITICAL) || pods.any(is_critical);
-    has_any.then(|| {
+    templates.chain(pods).any(is_critical).then(|| {
         "eviction of pods by the kubelet for critical pods with nodeName: such a pod is refused if it does not fit"
             .to_owned()
     })
@@ -231,6 +234,10 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
         for volume in pod["volumes"].as_array().into_iter().flatten() {
             for kind in DISKS_OF_ONE_NODE.iter().filter(|kind| volume[**kind].is_object()) {
                 disks.push(format!("conflicts of pods on one node that mount the same {kind} (VolumeRestrictions)"));
+            }
+            if volume["ephemeral"].is_object() {
+                let text = "assumed to exist, and to be bound at once";
+                disks.push(format!("the claims of ephemeral volumes of replicatedJob {}: {text}", own.name));
             }
             let claim = &volume["persistentVolumeClaim"]["claimName"];
             let is_claim = |o: &Value| o["kind"] == "PersistentVolumeClaim" && o["metadata"]["name"] == *claim;

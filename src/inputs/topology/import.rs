@@ -42,6 +42,14 @@ pub(super) struct ImportKind {
     pub(super) daemons: ResourceAmounts,
 }
 
+impl ImportKind {
+    /// Returns whether each node is a unit of its pool: it is an island, or no label states which accelerators of
+    /// several nodes links connect.
+    fn is_unit(&self) -> bool {
+        self.island.is_node() || self.island.label.is_none() && !accelerator_of(&self.allocatable).is_empty()
+    }
+}
+
 pub(super) struct ImportMember {
     pub(super) name: String,
     pub(super) kind: ImportKind,
@@ -425,7 +433,7 @@ fn families(cells: Vec<ImportCell>) -> Option<Vec<Vec<ImportCell>>> {
 fn labels(family: &[ImportCell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
         let values: Vec<&String> = family.iter().map(|cell| &cell.labels[key]).collect();
-        let word = if family[0].kind.island.is_node() { "pool" } else { "island" };
+        let word = if family[0].kind.is_unit() { "pool" } else { "island" };
         if values.iter().all(|v| *v == values[0]) { Some(values[0].clone()) } else { counted(&values, word) }
     };
     let keys = family[0].labels.keys();
@@ -461,11 +469,8 @@ pub(super) fn is_about(name: &str, milli: i64, least: i64) -> bool {
 fn pool(family: &[ImportCell], name: String) -> NodePool {
     let first = &family[0];
     let nodes = first.names.len() as u32;
-    let (count, islands, nodes_per_island) = match first.kind.island {
-        //  Each node is an island, and each cell a pool.
-        island if island.is_node() => (family.len() as u32, nodes, 1),
-        _ => (1, family.len() as u32, nodes),
-    };
+    let cells = family.len() as u32;
+    let (count, islands, nodes_per_island) = if first.kind.is_unit() { (cells, nodes, 1) } else { (1, cells, nodes) };
     let mut allocatable = first.kind.allocatable.clone();
     for cell in family {
         for (name, least) in &cell.about {

@@ -71,6 +71,19 @@ fn a_pre_stop_hook_delays_sigterm_within_the_grace_period() {
     }
 }
 
+/// `killContainer` runs the hook before it waits for the turn of its container.
+#[test]
+fn pre_stop_hooks_of_all_containers_run_together_and_signals_follow_in_order() {
+    for (what, grace, main, sidecars, expected) in [
+        ("equal hooks", s(60), (s(20), s(1)), vec![(s(20), s(1)), (s(20), s(1))], s(23)),
+        ("a longer hook of a sidecar", s(60), (s(5), s(1)), vec![(s(30), s(1))], s(31)),
+        ("a shorter one has ended", s(60), (s(30), s(10)), vec![(s(5), s(10))], s(50)),
+        ("all within the grace period", s(30), (s(45), s(9)), vec![(s(45), s(9))], s(32)),
+    ] {
+        assert_eq!(stop_in_order((grace, s(2)), Some(main), sidecars.into_iter()), expected, "{what}");
+    }
+}
+
 fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) -> ContainerSpec {
     let rule = rule.map(|action| ContainerRestartRule { action, operator_in: false, values: vec![0] });
     ContainerSpec {

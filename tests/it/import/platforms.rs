@@ -239,3 +239,19 @@ fn machines_of_one_kind_that_are_billed_differently_are_in_pools_of_their_own() 
     let billing: Vec<String> = imported.topology.pools.iter().map(|pool| format!("{:?}", pool.billing)).collect();
     assert_eq!(billing, ["Reserved", "OnDemand"]);
 }
+
+/// No label states which GPUs of several nodes links connect: a zone is no island, whatever the names of the nodes.
+#[test]
+fn gpu_nodes_without_a_label_of_islands_are_single_units() {
+    for names in ["vm-{}", "ip-10-0-{}-7"] {
+        let node = |i: usize| {
+            let labels = json!({"topology.kubernetes.io/zone": format!("z{}", i / 4)});
+            json!({"kind": "Node", "metadata": {"name": names.replace("{}", &i.to_string()), "labels": labels},
+                "status": {"allocatable": {GPU: 8, "pods": 110}}})
+        };
+        let list = json!({"kind": "List", "items": (0..8).map(node).collect::<Vec<_>>()}).to_string();
+        let pools = import(&list).topology.pools;
+        assert!(pools.iter().all(|pool| pool.nodes_per_island == 1), "{names}: {pools:?}");
+        assert_eq!(pools.iter().map(|pool| pool.count * pool.islands).sum::<u32>(), 8, "{names}");
+    }
+}

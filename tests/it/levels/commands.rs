@@ -63,6 +63,13 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
             assert!(text.contains(needle), "{arguments:?}: no {needle:?} in\n{text}");
         }
     }
+    let spares =
+        ["plan", "spares", GANG, "--path", "parameters.spares", "--target", "goodput.p10 >= 0.9", "--seeds", "60"];
+    let text = run(&[&spares[..], &["--check", "2"]].concat(), 0);
+    assert!(text.contains("Check with the recommended value: 2 replications at levels pods and nodes"), "{text}");
+    assert!(text.contains("restartLatency_s"), "{text}");
+    let text = run(&[&spares[..], &["--check", "--level", "pods"]].concat(), 2);
+    assert!(text.contains("add --level nodes"), "{text}");
     let text = run(&["run", GANG, "--paranoid"], 2);
     assert!(text.contains("--level pods"), "{text}");
 }

@@ -126,7 +126,7 @@ fn spec(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let metadata = &spec["template"]["metadata"];
     labels(&metadata["labels"], &template.child("labels"), errors);
     annotations(&metadata["annotations"], &template.child("annotations"), errors);
-    pod::specific_annotations(&metadata["annotations"], &template.child("annotations"), errors);
+    pod::specific_annotations(&spec["template"], &template.child("annotations"), errors);
     pod::template(&spec["template"], &template, errors);
     restart_policy(spec, &template.child("spec").child("restartPolicy"), errors);
 }

@@ -4,7 +4,7 @@
 
 use super::container;
 use super::container::PodContainers;
-use super::values::check_one_of;
+use super::values::{check_one_of, check_subpath};
 use super::{affinity, env, security, volumes};
 use crate::admission::names::{
     dns1123_label, dns1123_subdomain, dns1123_subdomain_with_underscore, label_key, label_value,
@@ -25,6 +25,12 @@ const MAX_SEARCH_CHARACTERS: usize = 2048;
 /// Longest host name, in characters (`HOST_NAME_MAX` of Linux).
 const LONGEST_HOSTNAME: usize = 64;
 const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+const MIRROR_POD: &str = "kubernetes.io/config.mirror";
+const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+const SECCOMP_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
+const APPARMOR_CONTAINER: &str = "container.apparmor.security.beta.kubernetes.io/";
+/// Beginning of the names of profiles on the node.
+const LOCAL_PROFILE: &str = "localhost/";
 
 /// Checks the spec of a template and fields that a template must not have.
 pub fn template(template: &Value, path: &FieldPath, errors: &mut ErrorList) {
@@ -79,13 +85,42 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     env::file_volumes(pod, path, errors);
 }
 
-/// Checks annotations that act on a pod (`ValidatePodSpecificAnnotations`).
-pub fn specific_annotations(annotations: &Value, path: &FieldPath, errors: &mut ErrorList) {
+/// Checks annotations that act on a pod (`ValidatePodSpecificAnnotations`). `pod` has `metadata` and `spec`.
+pub fn specific_annotations(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let (annotations, spec) = (&pod["metadata"]["annotations"], &pod["spec"]);
+    if let Some(mirror) = annotations[MIRROR_POD].as_str().filter(|_| text(spec, "nodeName").is_empty()) {
+        let detail = "must set spec.nodeName if mirror pod annotation is set";
+        errors.invalid_text(&path.key(MIRROR_POD), mirror, detail);
+    }
     if let Some(cost) = annotations[POD_DELETION_COST].as_str() {
         let canonical = cost == "0" || cost.starts_with(|c: char| c == '-' || ('1'..='9').contains(&c));
         if !canonical || cost.parse::<i32>().is_err() {
             errors.invalid_text(&path.key(POD_DELETION_COST), cost, "must be a 32bit integer");
         }
+    }
+    let all = || annotations.as_object().into_iter().flatten().filter_map(|(key, value)| Some((key, value.as_str()?)));
+    for (key, profile) in all().filter(|(key, _)| *key == SECCOMP_POD || key.starts_with(SECCOMP_CONTAINER)) {
+        seccomp_profile(profile, &path.child(key), errors);
+    }
+    for (key, profile) in all() {
+        let Some(container) = key.strip_prefix(APPARMOR_CONTAINER) else { continue };
+        let mut containers = ["initContainers", "containers"].into_iter().flat_map(|kind| list(spec, kind));
+        if !containers.any(|own| own["name"] == *container) {
+            errors.invalid_text(&path.key(key), container, "container not found");
+        }
+        if !["", "runtime/default", "unconfined"].contains(&profile) && !profile.starts_with(LOCAL_PROFILE) {
+            let detail = format!("invalid AppArmor profile name: {profile:?}");
+            errors.invalid_text(&path.key(key), profile, &detail);
+        }
+    }
+}
+
+/// Checks a profile of seccomp in an annotation (`ValidateSeccompProfile`).
+fn seccomp_profile(profile: &str, path: &FieldPath, errors: &mut ErrorList) {
+    match profile.strip_prefix(LOCAL_PROFILE) {
+        Some(local) => check_subpath(local, path, errors),
+        None if ["runtime/default", "docker/default", "unconfined"].contains(&profile) => {}
+        None => errors.invalid_text(path, profile, "must be a valid seccomp profile"),
     }
 }
 

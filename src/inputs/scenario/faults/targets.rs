@@ -1,8 +1,9 @@
 //! Reads the targets of random faults: `on` and `takesAlong` of `faultProcesses`, and the labels that they use.
 
+use crate::topology::label_keys;
 use crate::{scenario::cross::CrossInputs, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::FaultsOn;
-use std::collections::BTreeSet;
+use sim_api::spec::keys::HOSTNAME;
 
 pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> FaultsOn {
     let Some(on) = node.get("on") else {
@@ -40,12 +41,11 @@ pub(crate) fn takes_along(
 /// Reads the label key of `{label: KEY}` and checks that some node has the label.
 pub(crate) fn label(domain: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Option<String> {
     let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
-    let pools = inputs.topology.pools.iter();
-    let known: BTreeSet<&str> = pools.flat_map(|p| p.labels.keys().map(String::as_str)).collect();
-    if !known.contains(key) {
+    let known = label_keys(inputs.topology);
+    if key != HOSTNAME && !known.iter().any(|own| own == key) {
         let error = report.error(place.at, format!("no node has the label {key:?}"));
-        error.nearest(key, known.iter().copied());
-        error.legal(known.into_iter().collect::<Vec<_>>().join(", "));
+        error.nearest(key, known.iter().map(String::as_str));
+        error.legal(known.join(", "));
     }
     Some(key.to_owned())
 }

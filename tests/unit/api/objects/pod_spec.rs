@@ -374,6 +374,40 @@ fn volumes_variables_and_names_are_checked_like_by_the_server() {
     }
 }
 
+/// `ValidatePodSpecificAnnotations`, and the admission plugin RuntimeClass.
+#[test]
+fn annotations_of_profiles_and_overhead_without_a_class_are_checked() {
+    const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/main";
+    const APPARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+    let apparmor = |container: &str| format!("{APPARMOR}{container}");
+    let overhead = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+    let rows = [
+        (apparmor("main"), "runtime/default", json!({}), ""),
+        (apparmor("main"), "localhost/own", json!({}), ""),
+        (apparmor("main"), "own", json!({}), "invalid AppArmor profile name: \"own\""),
+        (apparmor("other"), "unconfined", json!({}), "Invalid value: \"other\": container not found"),
+        (SECCOMP.to_owned(), "unconfined", json!({}), ""),
+        (SECCOMP.to_owned(), "unconfined2", json!({}), "must be a valid seccomp profile"),
+        (SECCOMP.to_owned(), "localhost/../x", json!({}), "must not contain '..'"),
+        ("kubernetes.io/config.mirror".to_owned(), "x", json!({}), "must set spec.nodeName"),
+        ("kubernetes.io/config.mirror".to_owned(), "x", json!({"nodeName": "n"}), ""),
+        ("a".to_owned(), "b", json!({"overhead": {"cpu": "1"}}), overhead),
+        ("a".to_owned(), "b", json!({"overhead": {"cpu": "1"}, "runtimeClassName": "c"}), ""),
+    ];
+    for (key, value, fields, refused) in rows {
+        let mut spec = json!({"containers": [{"name": "main", "image": "a:v1"}]});
+        fields.as_object().unwrap().iter().for_each(|(field, value)| spec[field] = value.clone());
+        let metadata = json!({"name": "p", "namespace": "ns", "annotations": {key.clone(): value}});
+        let context = ObjectContext { runtime_classes: &["c".to_owned()], ..ObjectContext::default() };
+        let pod = json!({"kind": "Pod", "metadata": metadata, "spec": spec});
+        let answer = admit_any(&pod, &context).map(|_| ()).map_err(|r| r.message);
+        match answer {
+            Ok(()) => assert_eq!(refused, "", "{key}: {value}"),
+            Err(why) => assert!(!refused.is_empty() && why.contains(refused), "{key}: {value}: {why}"),
+        }
+    }
+}
+
 #[test]
 fn the_cost_of_a_deletion_is_an_integer() {
     for (cost, legal) in [("-100", true), ("0", true), ("7", true), ("text", false), ("008", false), ("+10", false)] {
