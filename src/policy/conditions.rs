@@ -87,6 +87,9 @@ pub fn terminal(status: &JobSetStatus) -> Option<&PodCondition> {
     status.conditions.iter().find(terminal)
 }
 
+/// Reason of RestartingJobSet when all Jobs are ready again; other reasons are those of its end or suspension.
+pub const JOBS_READY: &str = "JobsReady";
+
 /// Sets the condition Failed (FP-13).
 pub fn set_failed(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) {
     let failed = NewCondition { warning: true, ..NewCondition::normal(Failed, true, reason, message) };
@@ -120,7 +123,7 @@ pub fn set_resumed(plan: &mut ActionPlan, now: SimTime) -> bool {
 
 /// REC-9: also rewrites the reason of a condition that is already False, long after the restart.
 pub fn set_jobs_ready(plan: &mut ActionPlan, now: SimTime) -> bool {
-    set_not_restarting(plan, now, "JobsReady", "all jobs are ready")
+    set_not_restarting(plan, now, JOBS_READY, "all jobs are ready")
 }
 
 fn set_not_restarting(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) -> bool {

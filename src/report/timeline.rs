@@ -210,7 +210,9 @@ pub(crate) fn marks(run: &RunView<'_>, window: Option<(SimTime, SimTime)>) -> Ve
 
 fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
     let jobs: Vec<JobId> = (0..run.names.jobs.len() as u32).map(JobId).collect();
-    let jobs: Vec<JobId> = jobs.into_iter().filter(|j| !pods.job_counts(*j).is_empty()).collect();
+    let mut jobs: Vec<JobId> = jobs.into_iter().filter(|j| !pods.job_counts(*j).is_empty()).collect();
+    // The Jobs of a lane are named by the first and the last one.
+    jobs.sort_by_cached_key(|job| natural(run.names.job(*job)));
     let size = jobs.len().div_ceil(LANES).max(1);
     let lane = |jobs: &[JobId]| {
         let changes = added(jobs.iter().map(|j| pods.job_counts(*j)));
@@ -244,6 +246,20 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
         STACKING_ORDER.into_iter().filter(is_seen).map(|s| (occupancy_color(s), s.as_str())).collect();
     legend.push((BACKGROUND_COLOR, "white: no pod exists"));
     LaneGroup { name: "gantt", title: "Pods per Job by state", legend, lanes: jobs.chunks(size).map(lane).collect() }
+}
+
+/// Returns a key that orders names with numbers: each number counts by its value.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.find(is_digit).unwrap_or(rest.len()));
+        let (digits, after) = after.split_at(after.find(|c| !is_digit(c)).unwrap_or(after.len()));
+        parts.push((word.to_owned(), digits.parse().unwrap_or(0)));
+        rest = after;
+    }
+    parts
 }
 
 /// Returns the name of a time window.

@@ -91,7 +91,7 @@ fn a_search_for_an_upper_limit_finds_the_smallest_value() {
     let missed = search("cost.total.p90 <= 100", 3);
     assert_eq!(missed["found"], "nothing");
     let words = missed["conclusion"].to_string();
-    assert!(words.contains("a smaller --min may satisfy the target"), "{words}");
+    assert!(words.contains("more makes it worse"), "{words}");
 }
 
 /// A change with which the fault of the restart finds no target, and an action on a node before its loss, save nothing.
@@ -375,4 +375,70 @@ fn labels_that_only_listed_nodes_have_are_levels_and_failure_domains() {
     };
     let text = case.output(&["run", "s.yaml"], 0);
     assert!(text.contains("(rack)"), "{text}");
+}
+
+/// With stages and crews, the repair of a node takes less time with another crew or faster stages.
+#[test]
+fn crews_and_stages_of_repairs_are_levers() {
+    let rest = "jobSets: [{manifest: a.yaml}]\ncontainers: [{runFor: 20d}]\nfaultProcesses: [{cause: host, mtbf: 4d}]\nnodeRepair: \
+                {stages: [{name: swap, takes: 12h}], crews: 1}\nstop: {at: 10d}";
+    let text = Case { policy: "maxRestarts: 500", ..Case::new("crews", (1, 3), rest) }
+        .output(&["why", "s.yaml", "--restart", "1"], 0);
+    assert!(text.contains("nodeRepair.stages[0].takes="), "{text}");
+    assert!(text.contains("repair time of random faults") && text.contains("repair crews"), "{text}");
+}
+
+/// The head of a StrictFIFO queue keeps those behind it from being tried: only then do they lack quota.
+#[test]
+fn a_wait_behind_the_head_of_a_queue_is_not_one_for_quota() {
+    let queue = |kind: &str, name: &str, spec: &str| {
+        format!("{{apiVersion: kueue.x-k8s.io/v1beta2, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}")
+    };
+    let quota = "{namespaceSelector: {}, queueingStrategy: StrictFIFO, resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, \
+                 resources: [{name: cpu, nominalQuota: 3}]}]}]}";
+    let objects = [
+        queue("ResourceFlavor", "f", "{}"),
+        queue("ClusterQueue", "cq", quota),
+        queue("LocalQueue", "q", "{clusterQueue: cq}"),
+    ];
+    let rest = format!(
+        "objects: [{}]\njobSets: [{{manifest: a.yaml}}, {{manifest: b.yaml, submitAt: 1m}}, {{manifest: c.yaml, submitAt: 2m}}]\n\
+         containers: [{{runFor: 1h}}]\nstop: {{at: 6h}}",
+        objects.join(", ")
+    );
+    let queued = |name: &str, pods: u32| {
+        let labels = format!("{{name: {name}, labels: {{kueue.x-k8s.io/queue-name: q}}}}");
+        jobset(name, "maxRestarts: 0", (1, pods)).replace(&format!("{{name: {name}}}"), &labels)
+    };
+    let files = vec![("a.yaml", queued("a", 2)), ("b.yaml", queued("b", 3)), ("c.yaml", queued("c", 1))];
+    let text = Case { files, ..Case::new("behind", (1, 1), &rest) }.output(&["run", "s.yaml", "--verbose"], 0);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "of JobSet b, the head of a StrictFIFO ClusterQueue, 3485 s; then WaitingForQuota";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// Inputs that are simulated, although one of them can have no effect.
+#[test]
+fn fields_that_never_act_are_named() {
+    let of = |fields: &str| format!("jobSets: [{{manifest: a.yaml}}]\n{fields}\nstop: {{at: 50h}}");
+    for (name, fields, expected) in [
+        (
+            "back",
+            "faultProcesses: [{cause: h, mtbf: 5d, backAfter: 10m, deletedAfter: 1h}]",
+            "its nodes are back after 10m",
+        ),
+        (
+            "grace", "containers: [{runFor: 1h, stopAfter: 5m}]",
+            "stopAfter 5m is longer than the grace period of its pods",
+        ),
+        (
+            "steps",
+            "training: {work: 40h, step: 45m, checkpoint: {every: 30m}}",
+            "training.checkpoint.every 30m is shorter than training.step 45m",
+        ),
+    ] {
+        let text = Case::new(name, (1, 1), &of(fields)).output(&["run", "s.yaml"], 0);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(expected), "{name}: {text}");
+    }
 }

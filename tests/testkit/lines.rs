@@ -1,6 +1,6 @@
 //! Short run histories for tests, given as lines of time and record.
 
-use sim_base::{Duration, JobSetId, SimTime};
+use sim_base::{Duration, JobSetId, SimTime, TextId};
 use sim_engine::record::names::{JobName, JobSetName};
 use sim_engine::record::{
     Body, Call, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket,
@@ -11,6 +11,9 @@ pub type LineFilter = (u64, Body);
 pub fn s(n: u64) -> SimTime {
     SimTime::ZERO + Duration::from_secs(n)
 }
+
+/// Reason of the condition RestartingJobSet when all Jobs are ready again.
+pub const JOBS_READY: TextId = TextId(1);
 
 pub fn names() -> RecordNames {
     let mut names = RecordNames::default();
@@ -23,6 +26,7 @@ pub fn names() -> RecordNames {
         ..JobName::default()
     }];
     names.nodes = vec!["node-0".into(), "node-1".into()];
+    assert_eq!((names.intern(""), names.intern("JobsReady")), (TextId(0), JOBS_READY));
     names
 }
 

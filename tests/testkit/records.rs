@@ -21,7 +21,9 @@ pub fn fold(lines: &[LineFilter]) -> Vec<RestartMetrics> {
 }
 
 pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
-    Body::JobSetCondition { jobset: JobSetId(0), kind, status, reason: TextId(0), message: TextId(0) }
+    let is_restart_over = kind == JobSetConditionType::RestartingJobSet && !status;
+    let reason = if is_restart_over { JOBS_READY } else { TextId(0) };
+    Body::JobSetCondition { jobset: JobSetId(0), kind, status, reason, message: TextId(0) }
 }
 
 fn pod_up(lines: &mut Vec<LineFilter>, pod: u32, attempt: u32, created: u64, bound: u64, ready: u64) {

@@ -75,9 +75,20 @@ pub fn uncordoned_nodes(facts: &RunFacts) -> EditSettings {
     vec![nodes.iter().enumerate().map(action).collect()]
 }
 
-/// Sets the repair time of random faults to a half and to a tenth of the longest wait for a repair.
+/// Waits of a path that a repair may end.
+const FOR_REPAIR: [TicketWait; 3] = [TicketWait::Unschedulable, TicketWait::SilentNode, TicketWait::Script];
+
+/// Adds a repair crew.
+pub fn repair_crews(facts: &RunFacts) -> EditSettings {
+    let crews = facts.scenario.node_repair.as_ref().and_then(|repair| repair.repair.crews);
+    let crews = crews.filter(|_| facts.spends_time_in(|step| FOR_REPAIR.contains(&step.waited)));
+    crews.map_or(Vec::new(), |crews| single("nodeRepair.crews", (crews + 1).to_string()))
+}
+
+/// Sets the repair time of random faults to a half and to a tenth of the longest wait for a repair; with `nodeRepair`,
+/// each stage to a half and to a tenth.
 pub fn repair_time(facts: &RunFacts) -> EditSettings {
-    let for_repair = [TicketWait::Unschedulable, TicketWait::SilentNode, TicketWait::Script];
+    let for_repair = FOR_REPAIR;
     let steps = facts.path.steps.iter().filter(|s| for_repair.contains(&s.waited));
     let longest_s = steps.map(|s| s.duration().0 / time::NANOS_PER_SECOND).max().unwrap_or(0);
     let processes = facts.fault_processes();
@@ -89,6 +100,14 @@ pub fn repair_time(facts: &RunFacts) -> EditSettings {
         repaired.iter().map(one).collect()
     };
     let is_significant = facts.spends_time_in(|s| for_repair.contains(&s.waited));
+    if let Some(repair) = facts.scenario.node_repair.as_ref().filter(|_| is_significant) {
+        let stages = || repair.repair.stages.iter().enumerate();
+        let one = |i: usize, takes: Duration, part: u64| {
+            set(format!("nodeRepair.stages[{i}].takes"), Duration(takes.0 / part).to_string())
+        };
+        let faster = |part| stages().map(|(i, stage)| one(i, stage.duration.median(), part)).collect();
+        return vec![faster(2), faster(10)];
+    }
     if is_significant && longest_s >= 10 && !repaired.is_empty() { vec![setting(2), setting(10)] } else { Vec::new() }
 }
 

@@ -43,6 +43,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "repair of the lost node", settings: |f| edits_cluster::lost_nodes(f, "returnNode") },
     TuningLever { name: "detection time of silent faults", settings: edits_cluster::detection_time },
     TuningLever { name: "repair time of random faults", settings: edits_cluster::repair_time },
+    TuningLever { name: "repair crews", settings: edits_cluster::repair_crews },
     TuningLever { name: "deletion of the Node object", settings: |f| edits_cluster::lost_nodes(f, "deleteNode") },
     TuningLever { name: LAST_OF_BLOCKERS, settings: |f| edits_cluster::lost_nodes(f, "newNode") },
     TuningLever { name: "podReplacementPolicy", settings: edits::replacement },

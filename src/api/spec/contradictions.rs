@@ -13,6 +13,7 @@ use super::training::{
     work_contradiction,
 };
 use sim_base::Duration;
+use sim_base::random::Distribution;
 
 impl ScenarioSpec {
     /// Returns inputs that contradict each other and are simulated nevertheless, in sentences for warnings.
@@ -45,7 +46,7 @@ impl ScenarioSpec {
         all
     }
 
-    /// Returns the fields of pools, fault processes and container rules that have no effect beside the other inputs.
+    /// Returns the fields of pools and container rules that have no effect beside the other inputs.
     fn useless_fields(&self) -> Vec<String> {
         let mut all = Vec::new();
         for (i, pool) in self.topology.pools.iter().enumerate() {
@@ -53,14 +54,6 @@ impl ScenarioSpec {
             if has_price && pool.totals(&pool.accelerator).0 == 0 {
                 all.push(format!(
                     "the price of topology.pools[{i}] has no effect: costs are those of accelerators, and the pool has none"
-                ));
-            }
-        }
-        for process in self.fault_processes.iter().filter(|process| process.as_new) {
-            if process.repair_time.is_none() && self.node_repair.is_none() {
-                all.push(format!(
-                    "asNew of the fault process with cause {:?} has no effect: nothing brings its nodes back (backAfter)",
-                    process.cause
                 ));
             }
         }
@@ -75,6 +68,17 @@ impl ScenarioSpec {
             for (field, _) in of_in_place.into_iter().filter(|(_, given)| *given && !in_place) {
                 all.push(format!("containers[{i}].{field} has no effect: no JobSet restarts in place"));
             }
+            let jobs = self.jobsets.iter().flat_map(|submitted| {
+                let jobset = &submitted.jobset;
+                jobset.spec.replicated_jobs.iter().filter(|rj| rule.may_apply_to(jobset, rj))
+            });
+            let grace = jobs.map(|rj| rj.template.template.spec.termination_grace_period_s).max();
+            let grace = grace.map(|seconds| Duration::from_secs(u64::from(seconds)));
+            if let Some((stop, grace)) = rule.stop_after.zip(grace).filter(|(stop, grace)| stop > grace) {
+                all.push(format!(
+                    "containers[{i}].stopAfter {stop} is longer than the grace period of its pods: they stop after {grace}"
+                ));
+            }
             if rule.job_restart.is_some_and(|nth| nth > 0) && !single {
                 all.push(format!("containers[{i}] never applies: no rule restarts single Jobs (jobRestart)"));
             }
@@ -82,7 +86,31 @@ impl ScenarioSpec {
         all
     }
 
-    /// Returns the contradictions of fault processes with the time limit, also of those whose faults are drawn.
+    /// Returns the fields of fault processes that have no effect beside the other inputs.
+    fn useless_process_fields(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for process in self.fault_processes.iter().filter(|process| process.as_new) {
+            if process.repair_time.is_none() && self.node_repair.is_none() {
+                all.push(format!(
+                    "asNew of the fault process with cause {:?} has no effect: nothing brings its nodes back (backAfter)",
+                    process.cause
+                ));
+            }
+        }
+        for process in &self.fault_processes {
+            if let (Some(Distribution::Fixed(back)), Some(deleted)) = (&process.repair_time, process.deleted_after)
+                && *back <= deleted
+            {
+                all.push(format!(
+                    "deletedAfter {deleted} of the fault process with cause {:?} has no effect: its nodes are back after {back}",
+                    process.cause
+                ));
+            }
+        }
+        all
+    }
+
+    /// Returns the contradictions of fault processes, also of those whose faults are drawn.
     pub fn process_contradictions(&self) -> Vec<String> {
         let own = self.fault_processes.iter().filter_map(|process| match &process.arrivals {
             _ if process.from > self.stop.at => Some(format!(
@@ -94,7 +122,7 @@ impl ScenarioSpec {
             }
             ArrivalProcess::Renewal(_) => None,
         });
-        self.drawn_contradictions.iter().cloned().chain(own).collect()
+        self.drawn_contradictions.iter().cloned().chain(own).chain(self.useless_process_fields()).collect()
     }
 
     /// Returns the contradiction of a training job with containers that exit with 0, and so complete the JobSet, before

@@ -211,6 +211,14 @@ pub(super) fn step_contradictions(job: &TrainingJob, stop: Duration) -> Vec<Stri
     if let Some(step) = job.step.filter(|step| *step > stop) {
         all.push(format!("training.step {step} is longer than stop.at {stop}: no step can end"));
     }
+    if let (Some(step), CheckpointSchedule::Checkpoints(kinds)) = (job.step, &job.checkpoint_schedule) {
+        let most_often = kinds.iter().map(|kind| kind.every).min();
+        if let Some(every) = most_often.filter(|every| *every < step) {
+            all.push(format!(
+                "training.checkpoint.every {every} is shorter than training.step {step}: a checkpoint follows every step"
+            ));
+        }
+    }
     let start = Duration::from_seconds_f64(job.initialization.mean_s() + job.compile.mean_s());
     if start > stop {
         all.push(format!(

@@ -141,6 +141,13 @@ fn longest_reason(own: &JobSetAdmission, end: SimTime) -> Option<String> {
     let time = seconds(until(longest).since(longest.from));
     let AdmissionWait { reason, message, .. } = longest;
     let words = if message.is_empty() { reason.clone() } else { format!("{reason}: {message}") };
+    let words = match longest.tried.filter(|_| !longest.behind.is_empty()) {
+        Some(tried) => {
+            let untried = seconds(tried.since(longest.from));
+            format!("{}, {untried}; then {words}", longest.behind)
+        }
+        None => words,
+    };
     let is_known = !reason.is_empty() && reason != "QuotaReserved";
     is_known.then(|| format!("longest wait, {time}: {words}"))
 }

@@ -11,6 +11,8 @@ use sim_analysis::experiment::{SimulatedVariant, metrics};
 /// Height of a row, and of the highest bar in it.
 const RIDGE: i32 = 64;
 const HIGHEST: i32 = 52;
+/// Least width of a bar.
+const NARROWEST: i32 = 3;
 /// Width reserved for the quantiles to the right of a row.
 const QUANTILES: i32 = 400;
 
@@ -30,17 +32,20 @@ pub(crate) fn distributions(of: ComparedVariants<'_>, listed: &[&str]) -> DrawSc
         let axis = PanelAxis::from_values(values.iter().flatten().copied(), ends);
         axis.draw(&mut scene, &label, (from, to));
         let bins = bin_count(values.iter().map(Vec::len).max().unwrap_or(0));
-        let counts: Vec<Vec<u32>> = values.iter().map(|own| histogram(own, &axis, bins)).collect();
+        // The bars end with the values: a ratio has none beyond 100 %.
+        let all = || values.iter().flatten().copied();
+        let range = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
+        let counts: Vec<Vec<u32>> = values.iter().map(|own| histogram(own, range, bins)).collect();
         let most = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
         for (i, (v, own)) in of.all.variants.iter().zip(&counts).enumerate() {
             let base = from + (i as i32 + 1) * RIDGE;
             let middle = base - RIDGE / 2;
             draw_name(&mut scene, middle, &v.name, WIDTH / 4);
             scene.line(vec![(axis.left, base), (axis.right, base)], 2, GRID);
-            let x = |bin: usize| axis.left + (bin as i32) * (axis.right - axis.left) / bins as i32;
+            let x = |bin: usize| axis.x(range.0 + (range.1 - range.0) * bin as f64 / bins as f64);
             for (bin, n) in own.iter().enumerate().filter(|(_, n)| **n > 0) {
                 let height = (*n * HIGHEST as u32 / most).max(2) as i32;
-                scene.rect(x(bin), base - height, x(bin + 1) - x(bin), height, variant_color(i));
+                scene.rect(x(bin), base - height, (x(bin + 1) - x(bin)).max(NARROWEST), height, variant_color(i));
             }
             let Some(e) = v.metrics.get(*metric) else { continue };
             let is_shown = |v: &f64| v.is_finite() && *v <= axis.to;
@@ -66,10 +71,10 @@ fn bin_count(n: usize) -> usize {
     (2.0 * libm::sqrt(n as f64)).clamp(10.0, 60.0) as usize
 }
 
-fn histogram(values: &[f64], axis: &PanelAxis, bins: usize) -> Vec<u32> {
+fn histogram(values: &[f64], (low, high): (f64, f64), bins: usize) -> Vec<u32> {
     let mut counts = vec![0; bins];
     for v in values {
-        let share = (v - axis.from) / (axis.to - axis.from);
+        let share = if high > low { (v - low) / (high - low) } else { 0.0 };
         counts[((share * bins as f64) as usize).min(bins - 1)] += 1;
     }
     counts

@@ -192,10 +192,14 @@ fn saturation(r: &SparesReport) -> Option<String> {
             before.value, last.value
         ),
         Some(_) => format!(
-            "From {path} = {} to {path} = {} the mean of {metric} changes by {text}; {} may satisfy the target.",
+            "From {path} = {} to {path} = {} the mean of {metric} changes by {text}; {}.",
             before.value,
             last.value,
-            if r.not_monotone.contains(&last.value) { "a smaller --min" } else { "a larger --max" }
+            if r.not_monotone.contains(&last.value) {
+                "more makes it worse"
+            } else {
+                "a larger --max may satisfy the target"
+            }
         ),
     })
 }

@@ -86,6 +86,10 @@ pub struct AdmissionWait {
     pub reason: String,
     /// Message of the condition, or the names of the AdmissionChecks.
     pub message: String,
+    /// First time at which Kueue tried the Workload.
+    pub tried: Option<SimTime>,
+    /// The head of its StrictFIFO queue until then, in the words of the summary; empty if it was tried at once.
+    pub behind: String,
 }
 
 /// What a Workload waits for.
@@ -438,6 +442,7 @@ impl JobSetAdmission {
                 let is_final = reason != "PendingEvaluation";
                 if let Some(wait) = self.open_wait().filter(|wait| is_final || wait.reason.is_empty()) {
                     (wait.reason, wait.message) = (reason, message);
+                    wait.tried = wait.tried.or(is_final.then_some(at));
                 }
             }
             (WorkloadConditionType::Admitted, true) => {

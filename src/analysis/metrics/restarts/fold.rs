@@ -14,6 +14,7 @@ use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, ObjectRef, RecordNames, RecordSink, RunOutcome,
     SegmentOutcome, SimulationRecord, WorkTicket, WorkloadConditionType,
 };
+use sim_policy::conditions::JOBS_READY;
 use sim_policy::job::DEADLINE_EXCEEDED;
 
 pub struct RestartFold {
@@ -299,6 +300,8 @@ impl RestartFold {
                 self.end(jobset, RestartOutcome::JobSetEnded, names);
                 row_or_default(&mut self.jobsets, jobset.ix()).over = true;
             }
+            Body::JobSetCondition { kind: JobSetConditionType::RestartingJobSet, status: false, reason, .. }
+                if names.text(reason) != JOBS_READY => {}
             Body::JobSetCondition { jobset, kind, status, .. } => {
                 self.condition(jobset, (kind, status), names);
             }
