@@ -9,9 +9,12 @@ use std::io::Write;
 #[test]
 fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
     let mut names = records::names();
-    names.intern("DefaultFailurePolicy \"quoted\"");
+    let quoted = names.intern("DefaultFailurePolicy \"quoted\"");
     let mut writer = EventWriter::new(Vec::new());
-    for r in records::records(&records::recreate()) {
+    for mut r in records::records(&records::recreate()) {
+        if let Body::JobSetCondition { status: true, reason, .. } = &mut r.body {
+            *reason = quoted;
+        }
         writer.record(&r, &names);
     }
     let text = String::from_utf8(writer.finish("00ff").unwrap()).unwrap();
