@@ -3,10 +3,12 @@
 //!
 //! Must never store tickets unless requested.
 
-use super::path::CriticalPath;
+use super::path::{CriticalPath, PathStep};
 use super::tickets::TicketIndex;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId, row_or_default};
-use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord, TicketSubject, WorkTicket};
+use sim_engine::record::{
+    Body, Call, NodeReady, RecordNames, RecordSink, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
+};
 
 /// Identity of the pod object that used a pod id from a given time on.
 #[derive(Copy, Clone, Debug)]
@@ -143,6 +145,7 @@ impl RestartBlocker {
         let (created, (newest, at)) = (way.created?, way.newest?);
         let mut path = CriticalPath::walk(|id| tickets.find(id), newest, created, at);
         if way.ready.is_none() {
+            drop_idle_runs(&mut path);
             path.leave_open(created, end, about);
         }
         Some(path)
@@ -184,6 +187,17 @@ impl RestartBlocker {
             Body::PodGone { .. } => request.gone = true,
             _ => {}
         }
+    }
+}
+
+/// Drops the end of a path from the last container that ran until it exited: what happened then is no progress of the
+/// others, unless Jobs or pods were created because of it.
+fn drop_idle_runs(path: &mut CriticalPath) {
+    let creates =
+        |step: &PathStep| matches!(step.waited, TicketWait::Request(Call::JobPodCreate | Call::JobSetJobCreate));
+    let last = path.steps.iter().rposition(|step| step.waited == TicketWait::Running);
+    if let Some(at) = last.filter(|at| !path.steps[*at..].iter().any(creates)) {
+        path.steps.truncate(at);
     }
 }
 
