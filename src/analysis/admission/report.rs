@@ -149,6 +149,9 @@ pub struct RemedyRow {
     /// JobSets that then wait until the end of the run, and do not otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
+    /// JobSets that Kueue then evicts for another reason than preemption, and does not otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evicted: Vec<String>,
 }
 
 /// The kind and size of a change.
@@ -176,7 +179,12 @@ impl RemedyRow {
             [one] => format!("; JobSet {one} then waits until the end of the run"),
             several => format!("; JobSets {} then wait until the end of the run", several.join(", ")),
         };
-        format!("{}{preempts}{wait}{others}", self.changes.join(", and "))
+        let evicts = match self.evicted.as_slice() {
+            [] => String::new(),
+            [one] => format!("; Kueue then evicts JobSet {one} at some time"),
+            several => format!("; Kueue then evicts JobSets {} at some time", several.join(", ")),
+        };
+        format!("{}{preempts}{wait}{others}{evicts}", self.changes.join(", and "))
     }
 }
 

@@ -106,6 +106,7 @@ pub fn remedy_rows(state: &QueueState, remedies: &[Remedy]) -> Vec<RemedyRow> {
         wait: None,
         preempted: preempted_rows(state, &remedy.preempted),
         waiting: Vec::new(),
+        evicted: Vec::new(),
     };
     remedies.iter().map(row).collect()
 }

@@ -156,6 +156,7 @@ pub(super) fn past_limit(
         wait: None,
         preempted: Vec::new(),
         waiting: Vec::new(),
+        evicted: Vec::new(),
     };
     let pending = PendingAdmission {
         cause,
@@ -292,10 +293,11 @@ fn row_with_effects(trials: &RunTrials<'_>, remedy: &Remedy) -> Option<RemedyRow
         let is_preempted = |key: usize| key >= all || effects.preempted.contains(&JobSetId(key as u32));
         known.preempted.retain(|target| is_preempted(target.key));
     }
-    let waiting = effects.map(|effects| effects.waiting).unwrap_or_default();
+    let (waiting, evicted) = effects.map(|effects| (effects.waiting, effects.evicted)).unwrap_or_default();
     let name = |jobset: JobSetId| Some(jobsets.get(jobset.ix())?.jobset.name.clone());
     let row = remedy_rows(trials.state, &[known]).into_iter().next()?;
-    Some(RemedyRow { waiting: waiting.into_iter().filter_map(name).collect(), ..row })
+    let named = |all: Vec<JobSetId>| all.into_iter().filter_map(name).collect();
+    Some(RemedyRow { waiting: named(waiting), evicted: named(evicted), ..row })
 }
 
 /// Returns the strict order of a BestEffortFIFO queue if it would have admitted the JobSet later: smaller ones then

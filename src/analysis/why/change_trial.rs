@@ -83,19 +83,21 @@ impl RecordSink for ReadySink {
     }
 }
 
-/// Observes which JobSets are preempted.
+/// Observes which JobSets are evicted.
 #[derive(Default)]
-struct PreemptionSink {
+struct EvictionSink {
     preempted: BTreeSet<JobSetId>,
+    /// Those that are evicted for other reasons.
+    others: BTreeSet<JobSetId>,
 }
 
-impl RecordSink for PreemptionSink {
+impl RecordSink for EvictionSink {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         if let Body::WorkloadCondition { jobset, kind: WorkloadConditionType::Evicted, status: true, reason, .. } =
             record.body
-            && names.text(reason) == reasons::PREEMPTED
         {
-            self.preempted.insert(jobset);
+            let evicted = if names.text(reason) == reasons::PREEMPTED { &mut self.preempted } else { &mut self.others };
+            evicted.insert(jobset);
         }
     }
 }
@@ -106,6 +108,8 @@ pub(super) struct SideEffects {
     pub preempted: BTreeSet<JobSetId>,
     /// JobSets without quota or blocked at the end that have it or are finished without the change.
     pub waiting: Vec<JobSetId>,
+    /// Other JobSets that are evicted for another reason than preemption, and are not without the change.
+    pub evicted: Vec<JobSetId>,
 }
 
 impl ChangeTrial<'_> {
@@ -139,10 +143,11 @@ impl ChangeTrial<'_> {
         let whole = ScenarioSpec { stop: self.stop, ..self.scenario.clone() };
         let trial = ChangeTrial { scenario: &whole, goal: self.goal.clone(), ..*self };
         let mut simulation = trial.changed(changes)?;
-        let mut sink = PreemptionSink::default();
+        let mut sink = EvictionSink::default();
         let outcome = simulation.run(self.seed, 0, &mut sink);
         let mut unchanged = trial.changed(&[])?;
-        let outcome_before = unchanged.run(self.seed, 0, &mut PreemptionSink::default());
+        let mut sink_before = EvictionSink::default();
+        let outcome_before = unchanged.run(self.seed, 0, &mut sink_before);
         let mut before = without_quota(&unchanged);
         before.extend(blocked(&outcome_before, &unchanged));
         let mut waiting = without_quota(&simulation);
@@ -151,7 +156,9 @@ impl ChangeTrial<'_> {
         waiting.sort_unstable();
         waiting.dedup();
         waiting.retain(|jobset| *jobset != self.jobset && !before.contains(jobset));
-        Some(SideEffects { preempted: sink.preempted, waiting })
+        let evicted = sink.others.difference(&sink_before.others).copied();
+        let evicted = evicted.filter(|jobset| *jobset != self.jobset).collect();
+        Some(SideEffects { preempted: sink.preempted, waiting, evicted })
     }
 
     /// Returns the changed inputs, or `None` if `run` would refuse them, for example because a fault names a pod that

@@ -177,7 +177,7 @@ const OTHER_PODS: &str = "pods that hold resources of nodes";
 const OTHER_JOBS: &str = "its pods, which hold resources of nodes";
 const OF_KUBELETS: &str = "the configuration of the kubelets";
 
-const ACTING_KINDS: [ActingKind; 38] = [
+const ACTING_KINDS: [ActingKind; 46] = [
     acting("", "LimitRange", &["spec"], "defaults and limits of the resources of pods, also in Kueue's Workloads"),
     acting("", "ResourceQuota", &["spec"], "refusal of pods beyond the quota of the namespace"),
     acting("node.k8s.io", "RuntimeClass", &["overhead", "scheduling"], "overhead and node selection of its pods"),
@@ -198,9 +198,12 @@ const ACTING_KINDS: [ActingKind; 38] = [
     acting("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", &["spec"], POLICY),
     acting("kyverno.io", "ClusterPolicy", &["spec"], POLICY),
     acting("kyverno.io", "Policy", &["spec"], POLICY),
+    acting("templates.gatekeeper.sh", "ConstraintTemplate", &["spec"], POLICY),
     acting("scheduling.x-k8s.io", "PodGroup", &["spec"], "gang scheduling by the plugin Coscheduling"),
     acting("scheduling.volcano.sh", "PodGroup", &["spec"], "gang scheduling by Volcano"),
     acting("scheduling.volcano.sh", "Queue", &["spec"], "quotas of Volcano"),
+    acting("scheduling.run.ai", "Queue", &["spec"], "quotas of the KAI scheduler"),
+    acting("scheduling.k8s.io", "Workload", &["spec"], "the pod groups of the Workload"),
     acting("batch.volcano.sh", "Job", &["spec"], OTHER_JOBS),
     acting("leaderworkerset.x-k8s.io", "LeaderWorkerSet", &["spec"], OTHER_JOBS),
     acting("ray.io", "RayCluster", &["spec"], OTHER_JOBS),
@@ -212,6 +215,11 @@ const ACTING_KINDS: [ActingKind; 38] = [
     acting("kubeflow.org", "TFJob", &["spec"], OTHER_JOBS),
     acting("kubeflow.org", "XGBoostJob", &["spec"], OTHER_JOBS),
     acting("karpenter.sh", "NodePool", &["spec"], "nodes that Karpenter creates and deletes"),
+    acting("cloud.google.com", "ComputeClass", &["spec"], "nodes that GKE creates and deletes"),
+    acting("autoscaling.k8s.io", "VerticalPodAutoscaler", &["spec"], "changes of the requests of pods"),
+    acting("descheduler", "DeschedulerPolicy", &["profiles"], "evictions of pods by the descheduler"),
+    acting("remediation.medik8s.io", "NodeHealthCheck", &["spec"], "remediation of nodes by medik8s"),
+    acting("accelerator.gke.io", "Slice", &["spec"], "slices that GKE forms (-t has them under topology.slices)"),
     acting("resource.k8s.io", "ResourceSlice", &["spec"], "devices that dynamic resource allocation assigns to claims"),
     acting("storage.k8s.io", "CSINode", &["spec"], "limits of volumes per node"),
     acting(
