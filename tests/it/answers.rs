@@ -442,3 +442,91 @@ fn fields_that_never_act_are_named() {
         assert!(text.contains(expected), "{name}: {text}");
     }
 }
+
+/// Taints that replace the one that was to evict a pod, and that it tolerates without limit, cancel the eviction. A
+/// condition that no failed pod has is named.
+#[test]
+fn taints_that_are_tolerated_without_limit_cancel_an_eviction() {
+    let tolerant = |rules: &str| {
+        jobset("a", "maxRestarts: 5", (1, 1)).replace("backoffLimit: 0", &format!("backoffLimit: 0{rules}")).replace(
+            "restartPolicy: Never",
+            "restartPolicy: Never, tolerations: [{key: maint, operator: Exists, effect: NoExecute, tolerationSeconds: \
+             600}, {key: keep, operator: Exists, effect: NoExecute}]",
+        )
+    };
+    let patch =
+        "- {at: 12m, patch: {kind: Node, name: n-0-0, merge: {spec: {taints: [{key: keep, effect: NoExecute}]}}}}";
+    let odd = ", podFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: example.com/Odd}]}]}";
+    for (name, patch, rules, expected) in
+        [("maint", "", "", "2 restarts"), ("keep", patch, odd, "no failed pod has the condition example.com/Odd")]
+    {
+        let rest = format!(
+            "jobSets: [{{manifest: a.yaml}}]\nfaults:\n- {{at: 10m, taintNode: {{ofPod: a-w-0-0, key: maint, effect: \
+             NoExecute}}}}\n{patch}\nstop: {{at: 60m, when: Time}}"
+        );
+        let mut case = Case::new(name, (1, 1), &rest);
+        case.files.push(("a.yaml", tolerant(rules)));
+        let text = case.output(&["run", "s.yaml"], 0);
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(text.contains("no restart"), !patch.is_empty(), "{text}");
+    }
+}
+
+/// The taint out-of-service counts with any effect (`pkg/controller/podgc`).
+#[test]
+fn a_node_is_out_of_service_whatever_the_effect_of_the_taint() {
+    let rest = "jobSets: [{manifest: a.yaml}]\nfaults:\n- {at: 10m, crashNode: {ofPod: a-w-0-0, alias: lost}}\n- {at: \
+                12m, taintNode: {alias: lost, key: node.kubernetes.io/out-of-service, effect: NoSchedule}}\nstop: {at: \
+                60m, when: Time}";
+    let text = Case::new("out-of-service", (1, 1), rest).output(&["run", "s.yaml"], 0);
+    assert!(text.contains("1 restart") && !text.contains("never ready again"), "{text}");
+}
+
+/// Options that another option or the kind of input makes meaningless are errors.
+#[test]
+fn options_without_an_effect_are_rejected() {
+    let of = |fields: &str| format!("jobSets: [{{manifest: a.yaml}}]\n{fields}\nstop: {{at: 50h}}");
+    let case = |name| Case::new(name, (1, 1), &of(TRAINING));
+    for (name, arguments) in [
+        ("seeds", "plot gantt s.yaml --seeds 3 --out x.svg"),
+        ("case", "plot cdf s.yaml --case a --out x.svg"),
+        ("restart", "plot map s.yaml --restart 1 --at 1h --out x.svg"),
+        ("scrape", "report s.yaml --scrape 5s --html x.html"),
+        ("step", "sensitivity s.yaml --ranges --step 5"),
+        ("horizon", "admit -f a.yaml --horizon 3d"),
+        ("effective", "run s.yaml --show-effective --out x"),
+        ("trace", "run s.yaml --check-level --trace none"),
+        ("range", "plan spares s.yaml --path topology.pools[0].islands=1..3 --max 3 --target goodput.p50>=0.5"),
+        (
+            "price",
+            "plan spares s.yaml --path topology.pools[0].islands --price-per-node-hour 3 --target goodput.p50>=0.5",
+        ),
+        ("interval", "plan interval s.yaml --path training.checkpoint.blocking"),
+        (
+            "over",
+            "plan breakeven s.yaml --b x:training.step=20s --over training.step=10s..30s --metric goodput --seeds 3",
+        ),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        case(name).output(&words, 2);
+    }
+}
+
+/// The best of the simulated intervals wins if the curve is no parabola: a checkpoint that commits long after the next
+/// one has begun loses all work until the interval is as long as the delay.
+#[test]
+fn a_simulated_interval_that_is_better_than_the_vertex_is_the_best_one() {
+    let training = TRAINING.replace("blocking: 20s", "blocking: 20s, commitDelay: 30m");
+    let rest = format!(
+        "jobSets: [{{manifest: a.yaml}}]\n{training}\nfaultProcesses: [{{cause: h, on: Pod, mtbf: 4h, exitCode: 1}}]\n\
+         stop: {{at: 50h}}"
+    );
+    let mut case = Case::new("interval", (1, 1), &rest);
+    case.policy = "maxRestarts: 1000";
+    let json = case.json(&["plan", "interval", "s.yaml", "--seeds", "40"], 0);
+    let points = json["points"].as_array().unwrap();
+    let mean = |point: &Value| point["metric"]["mean"].as_f64().unwrap();
+    let best = points.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap();
+    assert_eq!(json["every_s"], best["every_s"], "{json}");
+    assert_eq!(json["every_ci95_s"], Value::Null);
+}

@@ -153,7 +153,7 @@ const SUMMARIES: [(usize, &[&str]); 3] = [
             "plan spares scenarios/published/bloom-176b.yaml --path spares.nodes --target effective_training_ratio.p10>=0.9 --max 32 --seeds 100 --quiet",
             "plan interval scenarios/published/bloom-176b.yaml --seeds 40 --quiet",
             "plan budget scenarios/training.yaml --seeds 3 --quiet",
-            "plan breakeven scenarios/published/bloom-176b.yaml --a none:spares.nodes=0 --b some:spares.nodes=4 --over spares.nodes=0..20 --seeds 40 --quiet",
+            "plan breakeven scenarios/published/bloom-176b.yaml --a often:parameters.checkpoint_interval=1h --b seldom:parameters.checkpoint_interval=6h --over spares.nodes=0..20 --seeds 40 --quiet",
             "plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20 --runs 40 --seeds 4 --quiet",
         ],
     ),

@@ -45,24 +45,17 @@ pub struct SimulatedInterval {
 pub struct BestInterval {
     /// The best interval in seconds; null if there is no vertex.
     pub every_s: Option<f64>,
-    /// 95 % confidence interval of the best interval; null for a bound that requires more replications.
+    /// 95 % confidence interval of the best interval; null for a bound that requires more replications, and if the
+    /// interval is only the best simulated one.
     pub ci95_s: Option<[f64; 2]>,
+    /// True if a simulated interval is better than the vertex: the curve is no parabola there. It is then the best one.
+    pub is_simulated: bool,
     /// All evaluated intervals, ascending.
     pub points: Vec<SimulatedInterval>,
-    /// Replications of the best evaluated interval.
-    best: SampleMetric,
     /// True if the best interval is at the edge of the searched range.
     pub at_edge: bool,
     /// True if the search was interrupted.
     pub interrupted: bool,
-}
-
-impl BestInterval {
-    /// Adds an evaluated interval.
-    pub fn add(&mut self, metric: &str, every_s: f64, sample: SampleMetric) {
-        let at = self.points.partition_point(|p| p.every_s < every_s);
-        self.points.insert(at, point(metric, every_s, (&sample, &self.best)));
-    }
 }
 
 fn point(metric: &str, every_s: f64, (sample, best): (&SampleMetric, &SampleMetric)) -> SimulatedInterval {
@@ -80,6 +73,8 @@ fn point(metric: &str, every_s: f64, (sample, best): (&SampleMetric, &SampleMetr
 pub struct IntervalSearch {
     /// Center of the first five intervals, in seconds.
     pub start_s: f64,
+    /// The configured interval in seconds, which is simulated as well; `None` if there is none.
+    pub now_s: Option<f64>,
     /// Smallest and largest interval of the search, in seconds.
     pub bounds_s: [f64; 2],
     /// Initial number of replications per interval.
@@ -146,8 +141,21 @@ pub fn best<E>(
             middle = next;
         }
     }
+    let most = known.values().map(Vec::len).max().unwrap_or(0) as u64;
+    let others = [search.now_s, top.found.map(|(vertex, _)| vertex)];
+    for every in others.into_iter().flatten().map(ms).filter(|_| !top.interrupted) {
+        let sample = known.entry(every).or_default();
+        let have = sample.len() as u64;
+        if have < most {
+            sample.extend(play(&every, have..most)?);
+        }
+    }
     Ok(top.report(known, metric))
 }
+
+/// A simulated interval counts as better than the vertex if the difference is beyond this number of half-widths of its
+/// 95 % interval, a probability of 0.1 %: several intervals are compared.
+const DISTINCT: f64 = 1.7;
 
 fn ms(seconds: f64) -> Milliseconds {
     ((seconds * 1e3).round() as Milliseconds).max(1)
@@ -164,13 +172,20 @@ impl CurveTop {
     fn report(self, known: BTreeMap<Milliseconds, SampleMetric>, metric: &str) -> BestInterval {
         let sign = if better(metric) == BetterDirection::Higher { 1.0 } else { -1.0 };
         let mean = |sample: &SampleMetric| mean_estimate(metric, sample).map_or(f64::MIN, |e| sign * e.mean);
-        let best = known.values().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned();
-        let best = best.unwrap_or_default();
+        let best = known.iter().max_by(|(_, a), (_, b)| mean(a).total_cmp(&mean(b)));
+        let (best_ms, best) = best.map(|(every, sample)| (*every, sample.clone())).unwrap_or_default();
+        let vertex = self.found.and_then(|(vertex, _)| known.get(&ms(vertex)));
+        let gain = vertex.and_then(|vertex| paired_difference(metric, vertex, &best)).filter(|gain| gain.n > 1);
+        let is_simulated = gain.is_some_and(|gain| {
+            let half = (gain.ci95[1] - gain.ci95[0]) / 2.0;
+            sign * gain.mean > DISTINCT * half
+        });
+        let found = if is_simulated { Some((best_ms as f64 / 1e3, None)) } else { self.found };
         BestInterval {
-            every_s: self.found.map(|(every, _)| every),
-            ci95_s: self.found.and_then(|(_, interval)| interval),
+            every_s: found.map(|(every, _)| every),
+            ci95_s: found.and_then(|(_, interval)| interval),
+            is_simulated,
             points: known.iter().map(|(every, sample)| point(metric, *every as f64 / 1e3, (sample, &best))).collect(),
-            best,
             at_edge: self.at_edge,
             interrupted: self.interrupted,
         }

@@ -4,6 +4,10 @@ use super::pod::PodTemplate;
 
 /// Pod condition that is set when a pod is disrupted: evicted, preempted, or deleted because its Node is gone.
 pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
+/// Conditions that every failed pod has, with their statuses: the kubelet sets both of the first ones when the phase is
+/// Failed (`GenerateContainersReadyCondition` in `pkg/kubelet/status/generate.go`), and its pod had been bound.
+pub const FAILED_POD_CONDITIONS: [(&str, &str); 3] =
+    [("ContainersReady", "False"), ("Ready", "False"), ("PodScheduled", "True")];
 /// Reason of a Job that failed because of its podFailurePolicy.
 pub const POD_FAILURE_POLICY: &str = "PodFailurePolicy";
 
@@ -74,6 +78,14 @@ pub struct OnExitCodes {
 pub struct PodConditionPattern {
     pub condition: String,
     pub status: String,
+}
+
+impl PodConditionPattern {
+    /// Returns whether the condition of failed pods is modelled.
+    pub fn is_modelled(&self) -> bool {
+        let mut always = FAILED_POD_CONDITIONS.iter();
+        self.condition == DISRUPTION_TARGET || always.any(|(name, _)| self.condition == *name)
+    }
 }
 
 impl JobSpec {

@@ -39,6 +39,8 @@ impl NodeLifecycle {
         }
         let tolerations = &ctx.store.pod_spec(pod).tolerations;
         let Some(after) = toleration_period(tolerations, nodes.taints_of(node)) else {
+            // Taints that the pod tolerates without limit cancel its eviction.
+            self.pod(pod).evict_at = SimTime::NEVER;
             return;
         };
         // A pending eviction stays, unless a taint is not tolerated at all (`processPodOnNode`).
@@ -100,14 +102,11 @@ pub(super) fn toleration_period<'a>(
 ) -> Option<Duration> {
     let mut least: Option<Duration> = None;
     for taint in taints.filter(|t| t.effect == TaintEffect::NoExecute) {
-        let matching = tolerations.iter().filter(|t| t.tolerates(taint));
-        let seconds = match matching.clone().count() {
-            0 if !is_tolerated(tolerations, taint) => return Some(Duration::ZERO),
-            0 => Some(DEFAULT_TOLERATION_S),
-            _ => {
-                let limits = matching.filter_map(|t| t.toleration_seconds);
-                limits.map(|s| s.max(0) as u64).min()
-            }
+        // Of several matching tolerations, the first one counts (`GetMatchingTolerations`).
+        let seconds = match tolerations.iter().find(|t| t.tolerates(taint)) {
+            None if !is_tolerated(tolerations, taint) => return Some(Duration::ZERO),
+            None => Some(DEFAULT_TOLERATION_S),
+            Some(first) => first.toleration_seconds.map(|s| s.max(0) as u64),
         };
         if let Some(d) = seconds.map(Duration::from_secs) {
             least = Some(least.map_or(d, |l| l.min(d)));

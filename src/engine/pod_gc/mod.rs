@@ -15,7 +15,6 @@ use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
-use sim_api::spec::TaintEffect;
 use sim_api::spec::keys::OUT_OF_SERVICE;
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime};
@@ -115,12 +114,12 @@ impl PodGc {
         }
     }
 
-    /// Checks for an out-of-service node (kubernetes.md 4.1): the taint, a node that is not ready, and a terminating
-    /// pod.
+    /// Checks for an out-of-service node (kubernetes.md 4.1): the taint with any effect, a node that is not ready, and
+    /// a terminating pod.
     fn check_out_of_service(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let row = nodes.rows[node.ix()];
-        let tainted = || nodes.has_taint(node, OUT_OF_SERVICE, TaintEffect::NoExecute);
+        let tainted = || nodes.taints_of(node).any(|taint| taint.key == OUT_OF_SERVICE);
         let out = row.exists && row.unknown && tainted();
         let was = self.out_of_service.contains(&node);
         if was && !out {

@@ -48,6 +48,7 @@ use objects::ScenarioObjects;
 use sim_api::spec::{ClaimController, ExperimentSpec, FaultAction, ObjectKind, RequestVerb, ScenarioSpec};
 use sim_api::spec::{ScriptedFault, SubmittedJobSet, TopologySpec};
 use sim_base::Duration;
+use std::collections::BTreeSet;
 
 const DEFAULT_SEED: u64 = 1;
 /// First path segment of overrides that apply to the JobSets. A scenario has no field of this name.
@@ -77,11 +78,21 @@ impl LoadedScenario {
             n => format!("{path} ({n} times)"),
         };
         let mut all: Vec<String> = self.unmodelled.iter().map(field).collect();
+        all.extend(unmodelled_conditions(&self.scenario));
         if !self.scenario.topology.slices.is_empty() && self.scenario.slice_formation.is_none() {
             all.push("topology.slices: a slice that lost a cube is not formed again without sliceFormation".to_owned());
         }
         all
     }
+}
+
+/// Names the pod conditions in rules of Jobs that pods in the simulation never have.
+fn unmodelled_conditions(scenario: &ScenarioSpec) -> BTreeSet<String> {
+    let jobs = scenario.jobsets.iter().flat_map(|s| &s.jobset.spec.replicated_jobs);
+    let rules = jobs.filter_map(|rj| rj.template.pod_failure_policy.as_ref()).flatten();
+    let patterns = rules.flat_map(|rule| &rule.on_pod_conditions).filter(|pattern| !pattern.is_modelled());
+    let text = |name: &str| format!("podFailurePolicy: no failed pod has the condition {name}");
+    patterns.map(|pattern| text(&pattern.condition)).collect()
 }
 
 /// Overrides as pairs of path and value.

@@ -1,7 +1,9 @@
 //! Evaluation of a Job's podFailurePolicy for one failed pod (kubernetes.md 1.6;
 //! `pkg/controller/job/pod_failure_policy.go`). Must never count anything: the caller executes Ignore and Count.
 
-use sim_api::spec::{DISRUPTION_TARGET, OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
+use sim_api::spec::{
+    DISRUPTION_TARGET, FAILED_POD_CONDITIONS, OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule,
+};
 
 /// The facts of a failed pod that rules can match.
 #[derive(Copy, Clone, Debug)]
@@ -16,8 +18,12 @@ pub struct FailedPodView<'a> {
 /// The part of a rule that matched; determines the message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RuleMatch<'a> {
-    ExitCode { container: &'a str, code: i32 },
-    Condition,
+    ExitCode {
+        container: &'a str,
+        code: i32,
+    },
+    /// Type of the condition.
+    Condition(&'static str),
 }
 
 /// Result of the policy for one failed pod.
@@ -41,7 +47,7 @@ pub fn matching_rule<'a>(
     rules.iter().enumerate().find_map(|(at, rule)| {
         let matched = match &rule.on_exit_codes {
             Some(codes) => exit_code_match(codes, pod),
-            None => condition_matches(rule, pod).then_some(RuleMatch::Condition),
+            None => condition_match(rule, pod),
         };
         matched.map(|m| (at, rule.action, m))
     })
@@ -57,9 +63,14 @@ fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<R
     Some(RuleMatch::ExitCode { container, code })
 }
 
-fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bool {
-    let patterns = &rule.on_pod_conditions;
-    pod.disruption_target && patterns.iter().any(|p| p.condition == DISRUPTION_TARGET && p.status == "True")
+/// The first condition of the pod that a pattern of the rule names.
+fn condition_match<'a>(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> Option<RuleMatch<'a>> {
+    let disrupted = pod.disruption_target.then_some((DISRUPTION_TARGET, "True"));
+    let mut conditions = disrupted.into_iter().chain(FAILED_POD_CONDITIONS);
+    let named = |(condition, status): &(&'static str, &'static str)| {
+        rule.on_pod_conditions.iter().any(|p| p.condition == *condition && p.status == *status)
+    };
+    conditions.find(named).map(|(condition, _)| RuleMatch::Condition(condition))
 }
 
 /// Result of the rules; without a match, the failure counts.
@@ -74,8 +85,8 @@ pub fn fail_job_message(namespace: &str, pod_name: &str, matched: RuleMatch<'_>,
         RuleMatch::ExitCode { container, code } => format!(
             "Container {container} for pod {namespace}/{pod_name} failed with exit code {code} matching FailJob rule at index {rule_index}"
         ),
-        RuleMatch::Condition => format!(
-            "Pod {namespace}/{pod_name} has condition {DISRUPTION_TARGET} matching FailJob rule at index {rule_index}"
-        ),
+        RuleMatch::Condition(condition) => {
+            format!("Pod {namespace}/{pod_name} has condition {condition} matching FailJob rule at index {rule_index}")
+        }
     }
 }

@@ -33,13 +33,14 @@ pub struct AdmitArgs {
     #[arg(long, value_name = "DISTRIBUTION")]
     pub run_time: Option<String>,
     /// Number of replications of the estimate
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "run_time",
+        value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     pub seeds: u64,
     /// Seed of the run times
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, requires = "run_time")]
     pub seed: u64,
     /// Longest wait that is simulated
-    #[arg(long, value_name = "TIME", default_value = "30d")]
+    #[arg(long, value_name = "TIME", default_value = "30d", requires = "run_time")]
     pub horizon: Duration,
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,

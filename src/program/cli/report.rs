@@ -35,10 +35,10 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
     /// Scrape interval of the OpenMetrics text [default: 15s, longer if that gives more than 200,000 samples]
-    #[arg(long, value_name = "TIME", value_parser = scrape)]
+    #[arg(long, value_name = "TIME", value_parser = scrape, requires = "openmetrics")]
     pub scrape: Option<Duration>,
     /// Objects in the OpenMetrics text
-    #[arg(long, value_enum, default_value_t = MetricsObjects::JobSets)]
+    #[arg(long, value_enum, default_value_t = MetricsObjects::JobSets, requires = "openmetrics")]
     pub detail: MetricsObjects,
     /// Do not print notices
     #[arg(long)]

@@ -54,7 +54,7 @@ impl IntervalReport {
             not_in_formula,
             conclusion: Vec::new(),
         };
-        report.conclusion = conclusion(&report, result.at_edge);
+        report.conclusion = conclusion(&report, result.at_edge, result.is_simulated);
         report
     }
 
@@ -70,7 +70,7 @@ impl IntervalReport {
     }
 }
 
-fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
+fn conclusion(r: &IntervalReport, at_edge: bool, is_simulated: bool) -> Vec<String> {
     let c = &r.closed_form;
     let mut all = Vec::new();
     match (r.every_s, r.ci95_s) {
@@ -79,6 +79,11 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
             duration_text(best),
             duration_text(low),
             duration_text(high)
+        )),
+        (Some(best), _) if is_simulated => all.push(format!(
+            "The best of the simulated intervals is {}; the curve is no parabola around it, so there is no confidence \
+             interval.",
+            duration_text(best)
         )),
         (Some(best), None) => all.push(format!(
             "The best interval is about {}; there are too few replications for a confidence interval.",

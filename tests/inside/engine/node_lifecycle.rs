@@ -66,6 +66,18 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
             vec![tolerates(UNREACHABLE, Some(10)), tolerates("example.com/maintenance", Some(5))],
             Some(s(5)),
         ),
+        (
+            "the first of two that match one taint",
+            vec![unreachable.clone()],
+            vec![tolerates(UNREACHABLE, Some(20)), tolerates(UNREACHABLE, Some(5))],
+            Some(s(20)),
+        ),
+        (
+            "a first one without a limit",
+            vec![unreachable.clone()],
+            vec![tolerates(UNREACHABLE, None), tolerates(UNREACHABLE, Some(5))],
+            None,
+        ),
         ("one taint is not tolerated", vec![unreachable, own], vec![tolerates(UNREACHABLE, Some(10))], Some(s(0))),
     ] {
         assert_eq!(toleration_period(&tolerations, taints.iter()), expected, "{what}");

@@ -27,7 +27,7 @@ fn interval_search_agrees_with_lambert_w() {
     // and 6,480 s.
     for (blocking, between, start) in [(60.0, 3600.0, 2400.0), (300.0, 6480.0, 400.0)] {
         let exact = ClosedForm::new(blocking, between).exact_s;
-        let search = IntervalSearch { start_s: start, bounds_s: [1.0, 1e6], first: 40, most: 1280 };
+        let search = IntervalSearch { start_s: start, now_s: None, bounds_s: [1.0, 1e6], first: 40, most: 1280 };
         let mut play = |every: &u64, which: Range<u64>| -> Result<SampleMetric, ()> {
             let fleet = saving(*every as f64 / 1e3, blocking, between);
             let subject = ExperimentSubject::Fleet(Box::new(fleet));

@@ -108,6 +108,9 @@ impl VariantSource {
         if !args.strategies.is_empty() {
             more.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }
+        if !args.metrics.is_empty() {
+            more.push_str(&options("metric", [args.metrics.join(",")]));
+        }
         let seeds = (seed, Some(replications));
         let copies = self.given.copies(&self.baseline, seeds, &more);
         copies.of_command("compare")

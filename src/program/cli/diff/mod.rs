@@ -6,6 +6,7 @@ mod diff_recording;
 mod record_text;
 
 use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
+use crate::cli::inputs::stored_run::{self, StoredRun};
 use crate::cli::output;
 use crate::{cli::args::OutputFormat, cli::diff::args::DiffArgs, cli::failure::CommandFailure, cli::inputs::fail_if};
 use serde_json::Value;
@@ -32,6 +33,16 @@ pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
             format!("{a} is a file: the first argument must be a run directory, the second a recording")
         };
         return Err(CommandFailure::Invalid(text));
+    }
+    for dir in [&args.a, &args.b].into_iter().filter(|path| path.is_dir()) {
+        // The command of another version may not be legal in this one.
+        let other = stored_run::stored(dir).ok().filter(|stored| !matches!(stored, StoredRun::Run(_)));
+        if let Some(other) = other {
+            let (dir, of) = (dir.display(), other.command());
+            return Err(CommandFailure::Invalid(format!(
+                "{dir} was written by `{of}`; diff compares directories of `run`"
+            )));
+        }
     }
     if args.b.is_file() {
         return diff_recording::cli(args, &conditions);

@@ -92,8 +92,9 @@ pub fn copy_manifests(
             Some(base) if name != sim_inputs::STDIN => base.to_string_lossy().into_owned(),
             _ => "stdin.yaml".to_owned(),
         };
-        // Numbered, because two directories may contain files with the same name and the order matters.
-        let kept = format!("manifests/{i:02}-{base}");
+        // Numbered, because two directories may contain files with the same name and the order matters. A copy of a
+        // copy gets one number.
+        let kept = format!("manifests/{i:02}-{}", without_number(&base));
         command.push_str(&format!(" -f {}", quoted(&kept)));
         files.push((kept, text));
     }
@@ -109,6 +110,14 @@ pub fn copy_manifests(
     }
     command.push_str(&tail);
     InputCopies { files, command }
+}
+
+/// Returns a file name without the number that a copy has.
+fn without_number(base: &str) -> &str {
+    match base.split_once('-') {
+        Some((number, rest)) if number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit()) => rest,
+        _ => base,
+    }
 }
 
 /// Formats the command-line options that affect results.

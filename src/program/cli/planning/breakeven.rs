@@ -45,6 +45,13 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
+    let of_variants = args.a.iter().chain([&args.b]);
+    if let Some(variant) = of_variants.clone().find(|v| v.sets.iter().any(|(path, _)| *path == args.over.path)) {
+        bail!("variant {} sets {}, which --over varies", variant.name, args.over.path);
+    }
+    if args.a.as_ref().is_some_and(|a| a.name == args.b.name) {
+        bail!("the variant name {} is used twice", args.b.name);
+    }
     let effort = SearchEffort { first_look: FIRST_LOOK.min(most), most };
     // Invalid paths must fail before the first simulation.
     for value in [args.over.low, args.over.high] {

@@ -211,6 +211,7 @@ fn repeated(args: &BudgetArgs) -> String {
         options("horizon", args.horizon),
         options("probability", [args.probability]),
         options("ignore", &args.ignore),
+        args.check.repeated(),
     ]
     .concat()
 }

@@ -42,6 +42,10 @@ const FLEET: u64 = 1_600;
 pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     runner.check_levels_differ(&args.check)?;
+    let is_interval = args.path.starts_with("parameters.") || args.path.rsplit('.').next() == Some("every");
+    if !is_interval {
+        bail!("--path {} is no interval of checkpoints: its name ends with .every, or it is a parameter", args.path);
+    }
     let now = formula::checkpoints(&runner.subject, &args.path)?;
     if now.blocking.0 == 0 {
         bail!(
@@ -66,6 +70,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     }
     let search = IntervalSearch {
         start_s: ClosedForm::new(now.blocking.seconds(), work.0 / work.1).exact_s,
+        now_s: Some(now.every.seconds()),
         bounds_s: [now.blocking.seconds().max(0.1), 30.0 * 86_400.0],
         first,
         most,
@@ -79,15 +84,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
             work = (work.0 + seconds, work.1 + times);
             rows(&replication, &jobsets, (&metric, "--metric"), None)
         };
-        let mut result = best(&search, &metric, &mut play)?;
-        // The current interval is reported as well.
-        let now_ms = (now.every.seconds() * 1e3).round() as u64;
-        let known = result.points.iter().any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
-        let n = result.points.iter().map(|p| p.replications).max().unwrap_or(0) as u64;
-        if !known && !result.interrupted {
-            result.add(&metric, now.every.seconds(), play(&now_ms, 0..n)?);
-        }
-        result
+        best(&search, &metric, &mut play)?
     };
     let closed = ClosedForm::new(now.blocking.seconds(), work.0 / work.1);
     let interrupted = result.interrupted;
@@ -95,7 +92,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let labels = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject, &args.path);
     let report = IntervalReport::new(runner.provenance(SCHEMA), labels, result, closed, unknown);
-    let more = options("path", [&args.path]) + &options("metric", [&metric]);
+    let more = options("path", [&args.path]) + &options("metric", [&metric]) + &args.check.repeated();
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
     if interrupted {
         return runner.interrupted("the results so far are reported");

@@ -37,6 +37,10 @@ pub struct RareArgs {
 pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let mut subject = runner.subject.clone();
+    let jobsets = subject.jobsets();
+    if jobsets.len() > 1 {
+        bail!("plan rare is about one JobSet, and the inputs have {}: {}", jobsets.len(), jobsets.join(", "));
+    }
     let (limit, horizon) = boundless(&mut subject, args.horizon)?;
     let (excess, at) = match (args.loss_budget, args.restarts.or(limit)) {
         (Some(lost), _) => (SplitExcess::LostTime, lost.0),

@@ -28,12 +28,12 @@ pub struct SparesArgs {
     /// minimal combinations and the cheapest one are printed
     #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
     pub paths: Vec<SearchedSpares>,
-    /// Smallest value to try
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub min: u64,
-    /// Largest value to try
-    #[arg(long, value_name = "N", default_value_t = 32)]
-    pub max: u64,
+    /// Smallest value to try [default: 0]
+    #[arg(long, value_name = "N")]
+    pub min: Option<u64>,
+    /// Largest value to try [default: 32]
+    #[arg(long, value_name = "N")]
+    pub max: Option<u64>,
     /// Maximum number of replications per candidate [default: 320 with pods, 2,560 for a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
@@ -76,6 +76,9 @@ fn price(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Default range of values.
+const MIN: u64 = 0;
+const MAX: u64 = 32;
 /// Schema name of the JSON output for one field.
 const SCHEMA: &str = "jobset-sim/plan-spares/v1";
 /// Schema name of the JSON output for several fields.
@@ -89,6 +92,9 @@ const FLEET: u64 = 2_560;
 pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     runner.check_levels_differ(&args.check)?;
+    if args.price_per_node_hour.is_some() && matches!(runner.loaded, LoadedInput::Pods(_)) {
+        bail!("--price-per-node-hour applies to a Fleet; that of a Scenario is pricePerNodeHour of its pools");
+    }
     let plans = plans(&runner, args)?;
     if let Some(needed) = plans[0].too_few(&args.target) {
         output::note(&format!(
@@ -106,7 +112,10 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let mut plans = Vec::new();
     for (i, searched) in args.paths.iter().enumerate() {
-        let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
+        if searched.bounds.is_some() && args.paths.len() == 1 && (args.min.is_some() || args.max.is_some()) {
+            bail!("--path {} has its own range: remove --min and --max", searched.text);
+        }
+        let (min, max) = searched.bounds.unwrap_or((args.min.unwrap_or(MIN), args.max.unwrap_or(MAX)));
         if min > max {
             bail!("--min {min} is greater than --max {max}: the range is empty");
         }
@@ -338,9 +347,10 @@ fn repeated(args: &SparesArgs) -> String {
     [
         options("target", [&args.target.text]),
         options("path", args.paths.iter().map(|searched| &searched.text)),
-        options("min", [args.min]),
-        options("max", [args.max]),
+        options("min", args.min),
+        options("max", args.max),
         options("price-per-node-hour", args.price_per_node_hour),
+        args.check.repeated(),
     ]
     .concat()
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
+use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions, options};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{
@@ -41,6 +41,13 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub check: Option<u64>,
+}
+
+impl CheckArgs {
+    /// Formats the option for the command that repeats the plan.
+    pub fn repeated(&self) -> String {
+        options("check", self.check)
+    }
 }
 
 impl<'a> TrialRunner<'a> {

@@ -17,14 +17,24 @@ use sim_report::export;
 use sim_report::export::ExportSubject;
 
 pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
-    for (given, option, kind) in [
-        (args.at.is_some(), "--at", ChartKind::Map),
-        (args.color_by.is_some(), "--color-by", ChartKind::Map),
-        (args.speed.is_some(), "--speed", ChartKind::Film),
+    use ChartKind::{Bands, Cdf, Film, Heat, Knee, Map, Scaling, Scatter};
+    for (given, option, kinds) in [
+        (args.at.is_some(), "--at", &[Map][..]),
+        (args.color_by.is_some(), "--color-by", &[Map]),
+        (args.speed.is_some(), "--speed", &[Film]),
+        (args.seeds.is_some(), "--seeds", &[Cdf]),
+        (args.case.is_some(), "--case", &[Scaling]),
+        (args.preset.is_some(), "--preset", &[Scaling]),
+        (args.over.is_some(), "--over", &[Scaling]),
+        (args.metric.is_some(), "--metric", &[Bands, Heat, Knee, Scatter, Scaling]),
     ] {
-        if given && args.kind != kind {
-            bail!("{option} applies to `plot {}` only", kind.name());
+        if given && !kinds.contains(&args.kind) {
+            let names: Vec<String> = kinds.iter().map(|kind| kind.name()).collect();
+            bail!("{option} applies to `plot {}` only", names.join(", "));
         }
+    }
+    if args.restart.is_some() && (args.window.is_some() || args.at.is_some()) {
+        bail!("--restart chooses the restart to draw, and --window or --at the time: use one of them");
     }
     if args.window.is_some() && !args.kind.is_over_time() {
         bail!(

@@ -80,8 +80,13 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     }
     let all: Vec<&RestartMetrics> = run.restarts().iter().collect();
     let foot = provenance::footer_lines(&run, &all, &model_defaults());
-    let none =
-        || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
+    let none = || {
+        let (name, moments) = (&run.scenario.name, lanes.moments.len());
+        CommandFailure::Invalid(format!(
+            "{name}: nothing to draw, all queues are empty at the {moments} instants of the chart; --restart or --window \
+             shows a shorter time in more detail"
+        ))
+    };
     args.fitted_if_any(|size| timeline_figure::chart_of(&run, &lanes, name, &foot, size))?.ok_or_else(none)
 }
 

@@ -13,10 +13,10 @@ pub struct RunArgs {
     pub seeds: Option<u64>,
     /// Run N replications (20 without --seeds) at both levels of detail with the same faults and compare them; exit
     /// with code 5 if they differ (docs/levels.md)
-    #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
+    #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid", "trace"])]
     pub check_level: bool,
     /// Print the JobSets as stored by the API server, with all defaults, and do not run
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["out", "seeds", "fail_if", "paranoid", "trace"])]
     pub show_effective: bool,
     /// Write the run to this new directory
     #[arg(long, value_name = "DIR")]

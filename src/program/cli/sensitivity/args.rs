@@ -17,7 +17,8 @@ pub struct SensitivityArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Change of each value for its elasticity in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90),
+        conflicts_with_all = ["ranges", "inputs", "parameters_only"])]
     pub step: u8,
     /// Print the parameters only, without replications
     #[arg(long, conflicts_with_all = ["metric", "seeds", "ranges", "inputs"])]

@@ -6,7 +6,7 @@ use sim_analysis::planning::sample::SampleMetric;
 /// Searches for the best interval with a checkpoint overhead of 60 s and a mean time between failures of one hour,
 /// with noise that is nearly equal for all intervals.
 fn search_interval(start_s: f64, noise: f64) -> BestInterval {
-    let search = IntervalSearch { start_s, bounds_s: [1.0, 1e6], first: 64, most: 1024 };
+    let search = IntervalSearch { start_s, now_s: None, bounds_s: [1.0, 1e6], first: 64, most: 1024 };
     let mut play = |every: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let every = *every as f64 / 1e3;
         let row = |replication: u64| {

@@ -5,6 +5,7 @@ use sim_api::spec::{
     DISRUPTION_TARGET, OnExitCodes, PodConditionPattern, PodFailurePolicyAction, PodFailurePolicyRule,
 };
 use sim_policy::job::pod_failure::*;
+
 fn on_codes(
     action: PodFailurePolicyAction, operator_in: bool, values: &[i32], container: Option<&str>,
 ) -> PodFailurePolicyRule {
@@ -57,6 +58,27 @@ fn the_first_rule_that_matches_decides() {
     }
 }
 
+/// `matchOnPodConditions` compares all conditions of the pod, also those that every failed pod has.
+#[test]
+fn conditions_of_every_failed_pod_match() {
+    for (condition, status, is_disrupted, expected) in [
+        ("Ready", "False", false, Some("Ready")),
+        ("Ready", "True", false, None),
+        ("ContainersReady", "False", false, Some("ContainersReady")),
+        ("PodScheduled", "True", false, Some("PodScheduled")),
+        ("DisruptionTarget", "True", true, Some("DisruptionTarget")),
+        ("DisruptionTarget", "False", true, None),
+        ("DisruptionTarget", "True", false, None),
+        ("example.com/Bad", "True", true, None),
+    ] {
+        let pattern = PodConditionPattern { condition: condition.to_owned(), status: status.to_owned() };
+        let rule = PodFailurePolicyRule { action: FailJob, on_exit_codes: None, on_pod_conditions: vec![pattern] };
+        let pod = FailedPodView { exit_codes: &[("main", 1)], disruption_target: is_disrupted };
+        let matched = matching_rule(&[rule], &pod).map(|(_, _, matched)| matched);
+        assert_eq!(matched, expected.map(RuleMatch::Condition), "{condition}={status}");
+    }
+}
+
 #[test]
 fn messages_are_upstreams() {
     let code = RuleMatch::ExitCode { container: "main", code: 3 };
@@ -65,7 +87,7 @@ fn messages_are_upstreams() {
         "Container main for pod ns/js-w-0-1-abcde failed with exit code 3 matching FailJob rule at index 0"
     );
     assert_eq!(
-        fail_job_message("ns", "js-w-0-1-abcde", RuleMatch::Condition, 2),
+        fail_job_message("ns", "js-w-0-1-abcde", RuleMatch::Condition("DisruptionTarget"), 2),
         "Pod ns/js-w-0-1-abcde has condition DisruptionTarget matching FailJob rule at index 2"
     );
 }
