@@ -7,7 +7,7 @@ mod details;
 
 use crate::{progress::EventSubject, record::Call};
 pub use details::{ContainerTimer, FollowerCall, JobSetCall, StatusWrite};
-use sim_base::{JobId, JobSetId, NodeId, PodId};
+use sim_base::{JobId, JobSetId, NodeId, PodId, ZoneId};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum SimulationEvent {
@@ -211,7 +211,8 @@ pub enum SimulationEvent {
         call: Call,
     },
     MonitorTick,
-    TaintDue(NodeId),
+    /// The limiter of a zone lets the next node be tainted.
+    TaintDue(ZoneId),
     /// The node lifecycle controller observes that spec.unschedulable is false.
     UncordonObserved(NodeId),
     TolerationExpired {
@@ -439,7 +440,7 @@ impl SimulationEvent {
             KueueAnswered { jobset, .. } | KueueObservedJobSet(jobset) => EventSubject::JobSet(jobset),
             KueueObservedWorkload(jobset) | KueueWorkloadDue(jobset) => EventSubject::JobSet(jobset),
             KueueCheckDue { jobset, .. } => EventSubject::JobSet(jobset),
-            TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
+            UncordonObserved(node) => EventSubject::Node(node),
             KueueUngated { pod, .. } | KueuePodFailed { pod, .. } | KueueObservedPod { pod, .. } => {
                 EventSubject::Pod(pod)
             }
@@ -450,7 +451,7 @@ impl SimulationEvent {
             FollowerAnswered { at, .. } => EventSubject::Follower(at),
             PodCreateAnswered { nth, .. } => EventSubject::PodCreation(nth),
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
-            GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
+            GarbageCollectorAnswered { .. } | MonitorTick | TaintDue(_) | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
             KueueNodePatched { .. } | KueueNodesChanged | KueueUsageSample { .. } | SliceFormed(_) => return None,
             KueueExistingEnd(_) | KueueExistingDue(_) | KueueCapacityReleased => return None,

@@ -53,8 +53,7 @@ pub use kueue::{
     started as started_jobset, topology_nodes as kueue_nodes, with_pod as requests_on_node, workload_name,
 };
 pub use node_lifecycle::{
-    EvictionPace, MAX_TAINT_REMOVAL_DELAY, MONITOR_PERIOD, SLOW_TAINT_INTERVAL, TAINT_INTERVAL, max_detection_delay,
-    unreachable_toleration, zone_pace,
+    MAX_TAINT_REMOVAL_DELAY, MONITOR_PERIOD, ZoneLimiters, max_detection_delay, unreachable_toleration,
 };
 pub use pod_gc::{PERIOD as POD_GC_PERIOD, QUARANTINE as POD_GC_QUARANTINE};
 pub use prepare::{CannotRun, PrepareError};

@@ -11,8 +11,7 @@ mod taints;
 mod tests;
 mod zones;
 
-pub use taints::{SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
-pub use zones::{EvictionPace, zone_pace};
+pub use zones::ZoneLimiters;
 
 use super::apiserver::remove_taint;
 use super::ctx::{ContextMark, EngineContext, StoreWatcher};
@@ -51,9 +50,11 @@ pub struct NodeLifecycle {
     /// Nodes that the monitor has to check, each with the start of the wait.
     watched: Vec<(NodeId, ContextMark)>,
     nodes: Vec<NodeMarks>,
-    zones: Vec<EvictionZone>,
-    /// Nodes that were due for a NoExecute taint while the limiter of their zone was stopped.
-    stopped: Vec<NodeId>,
+    limiters: ZoneLimiters,
+    /// Whether nodes became silent or ready, or were removed or created, since the rates were adapted.
+    has_changed_zones: bool,
+    /// Time since which nodes wait for a limiter, or of the last taint.
+    waiting_since: SimTime,
     pods: Vec<NodePodMarks>,
     pub limiter_busy: BusyTimes,
     pub tainted: u64,
@@ -61,8 +62,8 @@ pub struct NodeLifecycle {
 
 #[derive(Copy, Clone)]
 struct NodeMarks {
-    /// Time at which the limiter applies the NoExecute taint; `NEVER` if the node is not queued.
-    taint_at: SimTime,
+    /// What queued the node for the NoExecute taint; `None` if it is not queued.
+    queued: Option<ContextMark>,
     /// The zone that counts the node as silent, and the one that counts it as removed; `NONE` if there is none.
     silent_zone: ZoneId,
     removed_zone: ZoneId,
@@ -71,16 +72,8 @@ struct NodeMarks {
 
 impl Default for NodeMarks {
     fn default() -> NodeMarks {
-        NodeMarks { taint_at: SimTime::NEVER, silent_zone: ZoneId::NONE, removed_zone: ZoneId::NONE, uncordons: 0 }
+        NodeMarks { queued: None, silent_zone: ZoneId::NONE, removed_zone: ZoneId::NONE, uncordons: 0 }
     }
-}
-
-#[derive(Copy, Clone, Default)]
-struct EvictionZone {
-    /// Time at which its limiter applies the next NoExecute taint.
-    next_taint: SimTime,
-    silent: u32,
-    removed: u32,
 }
 
 #[derive(Copy, Clone)]
@@ -103,8 +96,9 @@ impl NodeLifecycle {
         self.monitor_armed = false;
         self.watched.clear();
         self.nodes.clear();
-        self.zones.clear();
-        self.stopped.clear();
+        self.limiters.clear();
+        self.has_changed_zones = false;
+        self.waiting_since = SimTime::ZERO;
         self.pods.clear();
         self.limiter_busy.clear();
         self.tainted = 0;
@@ -113,7 +107,7 @@ impl NodeLifecycle {
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
             SimulationEvent::MonitorTick => self.monitor_tick(ctx),
-            SimulationEvent::TaintDue(node) => self.taint_due(ctx, node),
+            SimulationEvent::TaintDue(zone) => self.taint_due(ctx, zone),
             SimulationEvent::UncordonObserved(node) => uncordon_observed(ctx, node),
             SimulationEvent::TolerationExpired { pod, incarnation } => self.toleration_expired(ctx, pod, incarnation),
             SimulationEvent::EvictionAnswered { pod, incarnation } => self.eviction_answered(ctx, pod, incarnation),
@@ -134,12 +128,12 @@ impl NodeLifecycle {
     fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Created => {
-                self.leave_taint_queue(node);
+                self.leave_taint_queue(ctx, node);
                 self.count_node(ctx, node);
                 self.update_evictions(ctx, node);
             }
             NodeChange::Gone => {
-                self.leave_taint_queue(node);
+                self.leave_taint_queue(ctx, node);
                 self.watched.retain(|(n, _)| *n != node);
                 self.count_node(ctx, node);
             }

@@ -18,8 +18,8 @@ impl NodeLifecycle {
         self.arm_monitor(ctx);
     }
 
-    fn arm_monitor(&mut self, ctx: &mut EngineContext<'_>) {
-        if self.monitor_armed || self.watched.is_empty() {
+    pub(super) fn arm_monitor(&mut self, ctx: &mut EngineContext<'_>) {
+        if self.monitor_armed || (self.watched.is_empty() && !self.has_changed_zones) {
             return;
         }
         self.monitor_armed = true;
@@ -37,6 +37,8 @@ impl NodeLifecycle {
             stays
         });
         self.watched = watched;
+        self.adapt_limiters(ctx);
+        ctx.restore_mark(before);
         self.arm_monitor(ctx);
     }
 
@@ -58,7 +60,7 @@ impl NodeLifecycle {
         if becomes_unknown {
             self.node_becomes_unknown(ctx, node);
         } else if recovers {
-            self.leave_taint_queue(node);
+            self.leave_taint_queue(ctx, node);
             apiserver::remove_taint(ctx, node, UNREACHABLE, None);
             apiserver::remove_taint(ctx, node, NOT_READY, None);
         }
@@ -73,6 +75,8 @@ impl NodeLifecycle {
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
             apiserver::set_ready(ctx, pod, false);
         }
+        // The rates are adapted in the same run.
+        self.count_node(ctx, node);
         self.queue_no_execute(ctx, node);
     }
 
@@ -83,7 +87,7 @@ impl NodeLifecycle {
         if !row.exists || row.unknown {
             return;
         }
-        self.leave_taint_queue(node);
+        self.leave_taint_queue(ctx, node);
         for key in [UNREACHABLE, NOT_READY] {
             apiserver::remove_taint(ctx, node, key, Some(TaintEffect::NoSchedule));
         }

@@ -1,7 +1,7 @@
 //! What faults and the timers of the control plane do to nodes and pods.
 
 use super::run::{NodesEvent, Replication};
-use sim_base::{Duration, NodeId, SimTime};
+use sim_base::{Duration, NodeId, SimTime, ZoneId};
 use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
@@ -139,29 +139,42 @@ impl Replication<'_, '_> {
     pub fn node_unknown(&mut self, node: NodeId) {
         // Another fault may have occurred since the machine became silent.
         self.cause = self.health.rows[node.ix()].silent_by;
-        let at = self.health.becomes_unknown(self.now, node);
+        self.health.becomes_unknown(node);
         for pod in self.pods_on(node) {
             self.pods[pod].not_ready_at = self.now;
             self.interrupt(self.jobset_of(pod));
         }
         self.update_health(node);
-        self.recheck_stopped();
-        let epoch = self.health.rows[node.ix()].epoch;
-        self.schedule(at, NodesEvent::TaintDue { node, epoch });
+        // At the end of this run of the monitor, after other nodes that it notices.
+        self.schedule(self.now, NodesEvent::LimitersAdapted);
     }
 
-    fn recheck_stopped(&mut self) {
-        let at = self.health.next_monitor(self.now);
-        for node in self.health.take_stopped() {
-            let epoch = self.health.rows[node.ix()].epoch;
-            self.schedule(at, NodesEvent::TaintDue { node, epoch });
-        }
-    }
-
-    pub fn taint_due(&mut self, node: NodeId) {
-        if !self.health.may_taint(self.now, node) {
+    /// The monitor adapts the rates of taints at the end of its next run.
+    fn nodes_changed(&mut self) {
+        if self.health.limiters.is_idle() {
             return;
         }
+        self.schedule(self.health.next_monitor(self.now), NodesEvent::LimitersAdapted);
+    }
+
+    pub fn adapt_limiters(&mut self) {
+        for node in self.health.adapt_limiters(self.now) {
+            self.taints_removed(node);
+        }
+        self.schedule_taints();
+    }
+
+    fn schedule_taints(&mut self) {
+        for (zone, at) in self.health.limiters.due(self.now) {
+            self.schedule(at, NodesEvent::TaintDue { zone });
+        }
+    }
+
+    pub fn taint_due(&mut self, zone: ZoneId) {
+        let node = self.health.limiters.take(self.now, zone);
+        self.schedule_taints();
+        let Some(node) = node else { return };
+        self.health.rows[node.ix()].evicts = true;
         for pod in self.pods_on(node) {
             let job = self.model.job_of_pod[pod] as usize;
             let Some(after) = self.model.template_of(job).toleration else { continue };
@@ -199,7 +212,7 @@ impl Replication<'_, '_> {
         let (epoch, evicts) = (row.epoch, row.evicts);
         self.health.set_connected(node, true, self.cause);
         self.health.is_known(node);
-        self.recheck_stopped();
+        self.nodes_changed();
         for pod in self.pods_on(node) {
             let row = self.pods[pod];
             if row.is_deleting && ran_on && !row.starts_late {
@@ -290,7 +303,7 @@ impl Replication<'_, '_> {
         let pods = self.pods_for_places(node);
         self.places.set_object(node, false, &pods);
         self.update_health(node);
-        self.recheck_stopped();
+        self.nodes_changed();
         self.schedule(self.health.swept_at(self.now), NodesEvent::OrphansRemoved { node, epoch });
     }
 

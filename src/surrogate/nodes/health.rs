@@ -4,7 +4,7 @@
 use super::model::NodesModel;
 use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::{EvictionPace, MONITOR_PERIOD, POD_GC_PERIOD, POD_GC_QUARANTINE, SLOW_TAINT_INTERVAL, TAINT_INTERVAL};
+use sim_engine::{MONITOR_PERIOD, POD_GC_PERIOD, POD_GC_QUARANTINE, ZoneLimiters};
 use sim_reliability::faults::SPARE;
 
 /// State of one node.
@@ -39,22 +39,13 @@ impl NodeRow {
     }
 }
 
-#[derive(Copy, Clone, Debug, Default)]
-struct ZoneRow {
-    next_taint: SimTime,
-    silent: u32,
-    removed: u32,
-}
-
 /// States of all nodes, and the timers.
 pub struct NodeHealth<'m> {
     model: &'m NodesModel,
     pub rows: Vec<NodeRow>,
     /// Nodes whose kubelets do not reach the control plane.
     pub silent: Vec<NodeId>,
-    zones: Vec<ZoneRow>,
-    /// Nodes whose taint waits because most nodes of their zone are silent.
-    stopped: Vec<NodeId>,
+    pub limiters: ZoneLimiters,
     monitor_phase: Duration,
     gc_phase: Duration,
 }
@@ -71,11 +62,12 @@ impl<'m> NodeHealth<'m> {
             silent_by: (SPARE, SimTime::ZERO),
             epoch: 0,
         };
+        let mut limiters = ZoneLimiters::default();
+        limiters.resize(model.cluster.zone_sizes.len());
         NodeHealth {
             rows: vec![row; model.cluster.len()],
-            zones: vec![ZoneRow::default(); model.cluster.zone_sizes.len()],
+            limiters,
             silent: Vec::new(),
-            stopped: Vec::new(),
             monitor_phase: phase(draws, StreamPurpose::MonitorPhase, StreamKey::default(), MONITOR_PERIOD),
             gc_phase: phase(draws, StreamPurpose::PodGcPhase, StreamKey::default(), POD_GC_PERIOD),
             model,
@@ -94,40 +86,25 @@ impl<'m> NodeHealth<'m> {
         due.max(now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD)
     }
 
-    /// The monitor noticed that the machine is silent. Returns the time at which the evicting taint is due.
-    pub fn becomes_unknown(&mut self, now: SimTime, node: NodeId) -> SimTime {
+    /// The monitor noticed that the machine is silent.
+    pub fn becomes_unknown(&mut self, node: NodeId) {
         self.rows[node.ix()].is_unknown = true;
-        let zone = &mut self.zones[self.model.cluster.zone[node.ix()].ix()];
-        zone.silent += 1;
-        let at = zone.next_taint.max(now);
-        zone.next_taint = at + TAINT_INTERVAL;
-        at
-    }
-
-    /// The taint is due. Returns false if it waits because most nodes of the zone are silent.
-    pub fn may_taint(&mut self, now: SimTime, node: NodeId) -> bool {
         let zone = self.model.cluster.zone[node.ix()];
-        let sizes = &self.model.cluster.zone_sizes;
-        let of = |at: usize| (sizes[at] - self.zones[at].removed, self.zones[at].silent);
-        let is_all_silent = (0..self.zones.len()).map(of).all(|(size, silent)| silent >= size);
-        let (size, silent) = of(zone.ix());
-        let pace = if is_all_silent { EvictionPace::Stopped } else { sim_engine::zone_pace(size, silent) };
-        match pace {
-            EvictionPace::Stopped => self.stopped.push(node),
-            EvictionPace::Slow => {
-                let row = &mut self.zones[zone.ix()];
-                row.next_taint = row.next_taint.max(now + SLOW_TAINT_INTERVAL);
-            }
-            EvictionPace::Normal => {}
-        }
-        let may = pace != EvictionPace::Stopped;
-        self.rows[node.ix()].evicts |= may;
-        may
+        self.limiters.count(zone, 1, 0);
+        self.limiters.push(zone, node);
     }
 
-    /// The number of silent nodes has changed: returns the nodes whose taint may be due at the next monitor tick.
-    pub fn take_stopped(&mut self) -> Vec<NodeId> {
-        std::mem::take(&mut self.stopped)
+    /// Adapts the rates of taints to the shares of silent nodes. If no node is ready any more, returns the nodes that
+    /// lose their taints; all silent nodes then wait again.
+    pub fn adapt_limiters(&mut self, now: SimTime) -> Vec<NodeId> {
+        if !self.limiters.adapt(now, &self.model.cluster.zone_sizes) {
+            return Vec::new();
+        }
+        let nodes = || (0..self.rows.len() as u32).map(NodeId);
+        for node in nodes().filter(|node| self.rows[node.ix()].is_unknown) {
+            self.limiters.push(self.model.cluster.zone[node.ix()], node);
+        }
+        nodes().filter(|node| self.rows[node.ix()].evicts).collect()
     }
 
     /// The next run of the monitor.
@@ -151,9 +128,9 @@ impl<'m> NodeHealth<'m> {
     pub fn is_known(&mut self, node: NodeId) {
         let row = &mut self.rows[node.ix()];
         if std::mem::take(&mut row.is_unknown) {
-            self.zones[self.model.cluster.zone[node.ix()].ix()].silent -= 1;
+            self.limiters.count(self.model.cluster.zone[node.ix()], -1, 0);
+            self.limiters.remove(node);
         }
-        self.stopped.retain(|other| *other != node);
     }
 
     /// Sets whether the Node object exists.
@@ -161,8 +138,7 @@ impl<'m> NodeHealth<'m> {
         let row = &mut self.rows[node.ix()];
         if row.exists != exists {
             row.exists = exists;
-            let removed = &mut self.zones[self.model.cluster.zone[node.ix()].ix()].removed;
-            *removed = if exists { *removed - 1 } else { *removed + 1 };
+            self.limiters.count(self.model.cluster.zone[node.ix()], 0, if exists { -1 } else { 1 });
         }
     }
 

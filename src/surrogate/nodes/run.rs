@@ -10,7 +10,7 @@ use super::profile::{JobDelays, RestartDelays, RunDelays};
 use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
-use sim_base::{DomainId, Duration, JobId, NodeId, SimTime};
+use sim_base::{DomainId, Duration, JobId, NodeId, SimTime, ZoneId};
 use sim_engine::record::{EndReason, LedgerCategory};
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
@@ -37,10 +37,11 @@ pub(super) enum NodesEvent {
         node: NodeId,
         epoch: u32,
     },
-    /// The taint that evicts pods is due.
+    /// A run of the node monitor adapts the rates of taints.
+    LimitersAdapted,
+    /// The next taint of a zone that evicts pods is due.
     TaintDue {
-        node: NodeId,
-        epoch: u32,
+        zone: ZoneId,
     },
     /// The node monitor removes the taints of a machine that returned.
     TaintsRemoved {
@@ -478,7 +479,8 @@ impl<'m, 'd> Replication<'m, 'd> {
             _ if self.is_stale(event) => {}
             NodesEvent::Submitted { jobset } => self.submit(jobset),
             NodesEvent::NodeUnknown { node, .. } => self.node_unknown(node),
-            NodesEvent::TaintDue { node, .. } => self.taint_due(node),
+            NodesEvent::LimitersAdapted => self.adapt_limiters(),
+            NodesEvent::TaintDue { zone } => self.taint_due(zone),
             NodesEvent::TaintsRemoved { node, .. } => self.taints_removed(node),
             NodesEvent::OrphansRemoved { node, .. } => self.remove_orphans(node),
             NodesEvent::TolerationExpired { pod, .. } => self.evict(pod),
@@ -507,10 +509,10 @@ impl<'m, 'd> Replication<'m, 'd> {
         use NodesEvent as E;
         let (known, current) = match event {
             E::Submitted { .. } | E::Reconciled { .. } | E::LimitExceeded { .. } | E::Completed { .. } => return false,
-            E::NodeUnknown { node, epoch }
-            | E::TaintDue { node, epoch }
-            | E::TaintsRemoved { node, epoch }
-            | E::OrphansRemoved { node, epoch } => (epoch, self.health.rows[node.ix()].epoch),
+            E::LimitersAdapted | E::TaintDue { .. } => return false,
+            E::NodeUnknown { node, epoch } | E::TaintsRemoved { node, epoch } | E::OrphansRemoved { node, epoch } => {
+                (epoch, self.health.rows[node.ix()].epoch)
+            }
             E::CorruptionDetected { jobset, nth } => {
                 let row = &self.jobsets[jobset];
                 return row.ended.is_some() || row.trainer.current_corruption() != Some(nth);

@@ -129,6 +129,16 @@ fn a_noticed_loss_keeps_its_cause() {
     }
 }
 
+/// Both levels stop evictions while no node of the cluster is ready, and resume them at the rate of the zone.
+#[test]
+fn losses_of_all_nodes_stop_evictions() {
+    let all = "- {cause: network, does: Partition, on: {label: a.com/room}, mtbf: 8h, backAfter: 20m}\n";
+    let one = "- {cause: link, does: Partition, mtbf: 2d, backAfter: 1h}\n";
+    let pools = pool("count: 8, nodesPerIsland: 1", "a.com/room: x");
+    let case = Case { pools, ..Case::new("Recreate", (1, 8), 8, &[all, one]) };
+    assert_equal("losses of all nodes", &case.scenario(), 6);
+}
+
 #[test]
 fn pods_leave_lost_nodes_after_their_own_toleration() {
     let tolerant = NEVER.replace(
