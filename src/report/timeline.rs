@@ -14,6 +14,7 @@ use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::FaultAction;
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{LedgerResource, ResourceUsage};
+use std::collections::BTreeSet;
 
 /// Number of sampled instants for the whole run, and for each highlighted restart.
 const RUN_INSTANTS: u64 = 500;
@@ -47,7 +48,7 @@ pub struct TimelineMark {
 }
 
 /// Kind of a mark, which determines how its line is drawn.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MarkKind {
     Fault,
     /// A node returns, is created again or is uncordoned.
@@ -190,21 +191,37 @@ pub fn timeline(
     }
 }
 
-/// Maximum number of marks.
-const MARKS: usize = 60;
+/// In each view, marks of one kind are drawn once per this fraction of its time.
+const MARKS: u128 = 120;
 
-/// Returns the first marks of the run, or of a window.
+/// Returns the marks of the run or of a window, as densely as a view of it and of the highlighted restarts can show.
 pub(crate) fn marks(run: &RunView<'_>, window: Option<(SimTime, SimTime)>) -> Vec<TimelineMark> {
     let kind = |index: u32| {
         run.scenario.faults.get(index as usize).map_or(MarkKind::Fault, |fault| MarkKind::of_action(&fault.action))
     };
     let faults = main_events::faults(run).into_iter().map(|(at, index)| TimelineMark { at, kind: kind(index) });
+    let mut faults: Vec<TimelineMark> = faults.collect();
+    // A long run keeps its first records only; the faults behind its restarts are known.
+    let known: BTreeSet<SimTime> = faults.iter().map(|mark| mark.at).collect();
+    let later = run.restarts().iter().map(|r| r.start).filter(|at| !known.contains(at));
+    faults.extend(later.map(|at| TimelineMark { at, kind: MarkKind::Fault }));
     let ready = run.restarts().iter().filter(|r| r.latency().is_some());
     let ready = ready.map(|r| TimelineMark { at: r.end, kind: MarkKind::Ready });
-    let mut all: Vec<TimelineMark> = faults.chain(ready).collect();
+    let mut all: Vec<TimelineMark> = faults.into_iter().chain(ready).collect();
     all.retain(|mark| window.is_none_or(|(from, to)| (from..=to).contains(&mark.at)));
     all.sort_by_key(|m| m.at);
-    all.truncate(MARKS);
+    let views: Vec<(SimTime, SimTime)> = std::iter::once(window.unwrap_or((SimTime::ZERO, run.outcome.end)))
+        .chain(highlighted_restarts(run).into_iter().map(|(_, r)| restart_window(run, r)))
+        .collect();
+    let mut drawn = BTreeSet::new();
+    all.retain(|mark| {
+        let mut is_new = false;
+        for (view, (from, to)) in views.iter().enumerate().filter(|(_, (from, to))| (*from..=*to).contains(&mark.at)) {
+            let place = u128::from(mark.at.since(*from).0) * MARKS / u128::from(to.since(*from).0.max(1));
+            is_new |= drawn.insert((view, mark.kind, place));
+        }
+        is_new
+    });
     all
 }
 

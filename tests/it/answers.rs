@@ -530,3 +530,17 @@ fn a_simulated_interval_that_is_better_than_the_vertex_is_the_best_one() {
     assert_eq!(json["every_s"], best["every_s"], "{json}");
     assert_eq!(json["every_ci95_s"], Value::Null);
 }
+
+/// `new` warns if its cluster does not hold the JobSets.
+#[test]
+fn a_new_scenario_that_cannot_run_is_announced() {
+    let dir = scratch("answers-new");
+    fs::write(dir.join("a.yaml"), jobset("a", "maxRestarts: 5", (4, 400))).unwrap();
+    for (topology, is_warned) in [("small-16", true), ("flat-5000", false)] {
+        let output = program(&["new", "-f", "a.yaml", "-t", topology]).current_dir(&dir).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(text.contains("warning:"), is_warned, "{topology}: {text}");
+        assert!(output.status.success());
+    }
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -41,6 +41,9 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
         (false, _) => read(&args.manifests)?,
     };
     let chosen = choose(&sources, args.topology.as_deref())?;
+    if let Err(why) = SimulationInput::new(&chosen.loaded.scenario) {
+        output::note(&format!("warning: {why}"));
+    }
     let paths: Vec<String> = match &args.out {
         None => sources.iter().map(|s| s.file.clone()).collect(),
         Some(_) => sources.iter().enumerate().map(copied).collect(),
