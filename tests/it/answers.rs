@@ -5,6 +5,7 @@ use crate::program::{program, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A scenario with one pool of nodes with one cpu each, and JobSet `a` with this number of Jobs and pods.
 struct Case {
@@ -24,7 +25,9 @@ impl Case {
     }
 
     fn dir(&self) -> PathBuf {
-        let dir = scratch(&format!("answers-{}", self.name));
+        // Tests run at the same time, and a case may be used several times.
+        static CASES: AtomicU32 = AtomicU32::new(0);
+        let dir = scratch(&format!("answers-{}-{}", self.name, CASES.fetch_add(1, Ordering::Relaxed)));
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n    - {{name: \"n-{{island}}-{{node}}\", \

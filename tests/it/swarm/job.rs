@@ -224,6 +224,7 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     }
     if d.rare(30) {
         pod["resources"] = json!({"requests": {"cpu": "1"}});
+        pod["overhead"] = json!({"cpu": "100m"});
     }
     let accelerators = d.pick(&[4, 2]);
     let image = d.pick(&["x:1", "x"]);

@@ -212,9 +212,10 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     let template = job::pod_template(d, &plain, false);
     let mut spec = template["spec"].clone();
     remove_rejected_fields(&mut spec);
-    // The API server computes this field and rejects other values.
+    // The API server computes the priority and rejects other values, and an overhead requires a RuntimeClass.
     if let Some(fields) = spec.as_object_mut() {
         fields.remove("priority");
+        fields.remove("overhead");
     }
     if d.one_in(2) {
         spec["restartPolicy"] = json!(d.pick(&["Always", "OnFailure", "Never"]));
