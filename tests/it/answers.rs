@@ -364,7 +364,7 @@ fn all_pods_with_scheduling_gates_are_counted() {
     let case = Case { files: vec![("a.yaml", manifest)], ..Case::new("gates", (1, 3), rest) };
     let text = case.output(&["run", "s.yaml"], 0).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("pod a-w-0-0 and 2 others have scheduling gates"), "{text}");
-    assert!(text.contains("a scenario does with one action per pod"), "{text}");
+    assert!(text.contains("a scenario can remove them with one action per pod"), "{text}");
 }
 
 /// An import lists the nodes with their own labels.

@@ -202,8 +202,8 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     );
     assert_eq!(
         sentences,
-        ["JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off; a scenario does: faults: \
-             [{at: 10m, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}]"]
+        ["JobSet a is not ready: pod a-v-0-0 has scheduling gates that nothing removes; a scenario can remove them: \
+             faults: [{at: 10m, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}]"]
     );
 }
 

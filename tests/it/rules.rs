@@ -125,7 +125,7 @@ fn every_page_that_is_named_is_in_the_repository() {
     let name = Regex::new(r"[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.md\b").expect("a pattern");
     let mut wrong = Vec::new();
     // The sources of acting keys are pages of other projects.
-    for (file, text) in texts.iter().filter(|(file, _)| file != "src/inputs/acting_keys.rs") {
+    for (file, text) in texts.iter().filter(|(file, _)| file != "src/inputs/acting_keys/table.rs") {
         for result in name.find_iter(text) {
             let wanted = result.as_str().trim_start_matches(['.', '/']);
             let there = |page: &&&String| {

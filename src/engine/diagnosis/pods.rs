@@ -30,8 +30,8 @@ impl Diagnosis<'_, '_> {
         let finished = store.jobs[job.ix()].status.is_finished();
         if tracked && finished && store.pods.has(pod, flag::DELETING) {
             return Some(format!(
-                "pod {name} keeps the finalizer by which its Job counts it, and the Job, which another hand has \
-                 finished, counts no more"
+                "pod {name} keeps the finalizer by which its Job counts it; the status of the Job was set from outside, \
+                 so it counts no more pods"
             ));
         }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
@@ -42,13 +42,13 @@ impl Diagnosis<'_, '_> {
             let jobs = store.jobs_of(store.jobs[job.ix()].jobset);
             let others = jobs.flat_map(|job| store.jobs[job.ix()].pods.iter()).filter(is_gated).count() - 1;
             let (who, an_action) = match others {
-                0 => (format!("pod {name} has"), "a scenario does"),
-                1 => (format!("pod {name} and another one have"), "a scenario does with one action per pod"),
-                n => (format!("pod {name} and {n} others have"), "a scenario does with one action per pod"),
+                0 => (format!("pod {name} has"), "a scenario can remove them"),
+                1 => (format!("pod {name} and another one have"), "a scenario can remove them with one action per pod"),
+                n => (format!("pod {name} and {n} others have"), "a scenario can remove them with one action per pod"),
             };
             return Some(format!(
-                "{who} scheduling gates, which nobody takes off; {an_action}: faults: [{{at: 10m, patch: {{kind: Pod, \
-                 name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
+                "{who} scheduling gates that nothing removes; {an_action}: faults: [{{at: 10m, patch: {{kind: Pod, name: \
+                 {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
             ));
         }
         let missing = self.components.scheduler.missing_profile(store, pod).filter(|_| !bound);

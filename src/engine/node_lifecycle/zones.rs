@@ -25,10 +25,12 @@ pub enum EvictionPace {
 /// `--unhealthy-zone-threshold`: more than two silent nodes and at least 55 %, but not all (kubernetes.md 4.1).
 pub fn zone_pace(size: u32, silent: u32) -> EvictionPace {
     let partial = silent > 2 && silent * 100 >= size * 55 && silent < size;
-    match partial {
-        false => EvictionPace::Normal,
-        true if size <= LARGE_ZONE => EvictionPace::Stopped,
-        true => EvictionPace::Slow,
+    if !partial {
+        EvictionPace::Normal
+    } else if size <= LARGE_ZONE {
+        EvictionPace::Stopped
+    } else {
+        EvictionPace::Slow
     }
 }
 

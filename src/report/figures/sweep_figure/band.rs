@@ -163,10 +163,12 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
         let y_labels = PlaneLabels { name: if i == 0 { &y_name } else { "" }, ticks: y_ticks(), label };
         let is_time = all.points().values(0)[*axis].parse::<f64>().is_err();
         let x_label = move |v: f64| parameter_tick(v, if is_time { RangeUnit::Seconds } else { RangeUnit::Number });
-        let ticks = match is_time {
-            true if x.log => x.time_ticks(7),
-            true => x.round_times(6),
-            false => x.ticks(6),
+        let ticks = if !is_time {
+            x.ticks(6)
+        } else if x.log {
+            x.time_ticks(7)
+        } else {
+            x.round_times(6)
         };
         let x_name = shorten_name(&names[*axis], SIZE, width - if x.log { LOG_WIDTH } else { 0 });
         plane.draw(&mut scene, &PlaneLabels { name: &x_name, ticks, label: &x_label }, &y_labels);
