@@ -40,7 +40,7 @@ pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
         variants,
         replications: replications.and_then(|n| u64::try_from(n).ok()),
         sweep: node.get("sweep").map_or_else(SweepSpec::default, |s| sweep(s, report)),
-        level: level.unwrap_or_default(),
+        level,
     }
 }
 

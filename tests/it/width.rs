@@ -52,7 +52,7 @@ const LINES: [&str; 25] = [
     "sensitivity",
     "sensitivity scenarios/first-steps.yaml --seeds 2",
     "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet",
-    "plan budget scenarios/training.yaml --seeds 3 --quiet",
+    "plan budget scenarios/training.yaml --seeds 3 --level pods --quiet",
     "recording commands --jobset train",
 ];
 

@@ -39,7 +39,7 @@ pub use metric::{
     limit_outside_share, metric_mean, metric_names, metrics, sample_kind, unnamed,
 };
 pub use mixed::{MixedRuns, UnusableMetric};
-pub use nodes::{NodesExperiment, NotAtNodes};
+pub use nodes::{NodesExperiment, NotAtNodes, why_not_at_nodes};
 pub use outcome::{OutcomeCounts, ReplicationOutcome};
 pub use parallel::{NoRuns, in_parallel};
 pub use player::ExperimentRunner;

@@ -55,6 +55,16 @@ impl From<NotMeasured> for NotAtNodes {
     }
 }
 
+/// Returns all reasons why level `nodes` does not support a scenario; empty if it does.
+pub fn why_not_at_nodes(scenario: &ScenarioSpec) -> Vec<String> {
+    let why = why_not(scenario);
+    if !why.is_empty() {
+        return why;
+    }
+    let unmeasured = scenario.jobsets.iter().map(|_| Arc::new(JobSetProfile::default())).collect();
+    why_not_placed(&NodesModel::new(Arc::new(scenario.clone()), unmeasured)).into_iter().collect()
+}
+
 /// A scenario prepared for level `nodes`, with the measured delays of its restarts.
 #[derive(Clone)]
 pub struct NodesExperiment {
@@ -80,7 +90,7 @@ impl NodesExperiment {
     pub fn of_until(
         scenario: &ScenarioSpec, known: &[NodesExperiment], stop: &StopFlag,
     ) -> Result<NodesExperiment, NotAtNodes> {
-        let why = why_not(scenario);
+        let why = why_not_at_nodes(scenario);
         if !why.is_empty() {
             return Err(NotAtNodes::Refused(why));
         }
@@ -97,10 +107,7 @@ impl NodesExperiment {
         }
         let own = profiles.iter().map(|(_, profile)| Arc::clone(profile)).collect();
         let model = NodesModel::new(Arc::new(scenario.clone()), own);
-        match why_not_placed(&model) {
-            Some(why) => Err(NotAtNodes::Refused(vec![why])),
-            None => Ok(NodesExperiment { model: Arc::new(model), profiles }),
-        }
+        Ok(NodesExperiment { model: Arc::new(model), profiles })
     }
 
     /// The simulated scenario.

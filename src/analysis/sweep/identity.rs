@@ -18,6 +18,8 @@ pub struct SweepIdentity {
     /// Version of the program that started the sweep.
     pub version: String,
     pub scenario: String,
+    /// Level of detail: pods, nodes or fleet.
+    pub level: String,
     pub seed: u64,
     /// Replications per point; with `until`, the maximum.
     pub replications: u64,
@@ -66,10 +68,10 @@ impl From<SweepShard> for ShardText {
 }
 
 impl SweepIdentity {
-    /// Creates the identity. The second argument contains the seed, the number of replications and the precision
-    /// goal, the last one the names and texts of the inputs and the command.
+    /// Creates the identity of a sweep at a level of detail. The second argument contains the seed, the number of
+    /// replications and the precision goal, the last one the names and texts of the inputs and the command.
     pub fn new(
-        scenario: &str, (seed, replications, until): (u64, u64, Option<&str>), sweep: &SweepSpec,
+        (scenario, level): (&str, &str), (seed, replications, until): (u64, u64, Option<&str>), sweep: &SweepSpec,
         (inputs, command): (&[(String, String)], &str),
     ) -> SweepIdentity {
         let digest = |(name, text): &(String, String)| (name.clone(), hex(text.as_bytes()));
@@ -77,6 +79,7 @@ impl SweepIdentity {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: scenario.to_owned(),
+            level: level.to_owned(),
             seed,
             replications,
             until: until.map(str::to_owned),
@@ -109,6 +112,7 @@ impl SweepIdentity {
         };
         differ("program version", self.version.clone(), other.version.clone());
         differ("scenario", self.scenario.clone(), other.scenario.clone());
+        differ("level", self.level.clone(), other.level.clone());
         differ("seed", self.seed.to_string(), other.seed.to_string());
         let n = |i: &SweepIdentity| i.replications.to_string();
         differ("replications", n(self), n(other));

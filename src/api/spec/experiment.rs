@@ -9,7 +9,8 @@ pub struct ExperimentSpec {
     pub variants: Vec<VariantSpec>,
     pub replications: Option<u64>,
     pub sweep: SweepSpec,
-    pub level: ModelLevel,
+    /// `None`: `plan`, `sweep` and `sensitivity` choose; other commands simulate pods.
+    pub level: Option<ModelLevel>,
 }
 
 /// Level of detail of the replications.
@@ -22,7 +23,7 @@ pub enum ModelLevel {
 }
 
 impl ModelLevel {
-    /// All levels. The default comes first.
+    /// All levels, the most detailed one first.
     pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Nodes];
 
     /// Returns the name of the level in a scenario file.

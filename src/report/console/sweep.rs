@@ -26,11 +26,12 @@ pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], st
     let points = all.points();
     let most = (0..points.count()).map(|p| all.rows(p).len()).max();
     let title = format!(
-        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
+        "jobset-sim {}: {}, {}, {} each ({}), seed {}, common random numbers",
         identity.version,
         identity.scenario,
         count(points.count() as u64, "point"),
         count(most.unwrap_or(0) as u64, "replication"),
+        identity.level,
         identity.seed
     );
     let _ = writeln!(out, "{}\n", style.bold(&title));

@@ -69,7 +69,7 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
     assert!(text.contains("Check with the recommended value: 2 replications at levels pods and nodes"), "{text}");
     assert!(text.contains("restartLatency_s"), "{text}");
     let text = run(&[&spares[..], &["--check", "--level", "pods"]].concat(), 2);
-    assert!(text.contains("add --level nodes"), "{text}");
+    assert!(text.contains("at level pods only"), "{text}");
     let text = run(&["run", GANG, "--paranoid"], 2);
     assert!(text.contains("--level pods"), "{text}");
 }

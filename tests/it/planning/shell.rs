@@ -133,7 +133,8 @@ const TRAINING: &str = "scenarios/training.yaml";
 
 #[test]
 fn best_interval_is_shown_with_closed_forms_and_their_limits() {
-    let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d", "--verbose"], 0);
+    let at_pods = ["--set", "training.work=1d", "--verbose", "--level", "pods"];
+    let (text, _) = run(&[&["plan", "interval", TRAINING, "--seeds", "20"], &at_pods[..]].concat(), 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for message in
         ["Young", "Daly", ", exact 10m18s.", "restored only 1m after", "intervals are multiples of the step time 6s"]
@@ -229,8 +230,8 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
     assert_eq!(one, run(&[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(), 0).0);
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
-    let (_, err) = run(&["plan", "rare", TRAINING, "--restarts", "3"], 2);
-    assert!(err.contains("--level nodes"), "{err}");
+    let (_, err) = run(&["plan", "rare", TRAINING, "--restarts", "3", "--level", "pods"], 2);
+    assert!(err.contains("a scenario that level nodes supports"), "{err}");
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub struct InputArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Level of detail: pods simulates every pod and request; nodes simulates nodes, Jobs and JobSets with measured
-    /// delays of restarts (docs/levels.md) [default: level of the experiment, else pods]
+    /// delays of restarts (docs/levels.md) [default: level of the experiment, else nodes in plan, sweep and sensitivity
+    /// if it supports the inputs, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
 }

@@ -17,7 +17,7 @@ use sim_report::assumptions::sensitivity::SensitiveResult;
 /// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
     let mut dominant = match loaded {
-        LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Nodes => {
+        LoadedInput::Pods(loaded) if loaded.experiment.level == Some(ModelLevel::Nodes) => {
             let what = "as measured with the full engine";
             sensitive_result(name, vec![decider("restarts", what, ("docs/levels.md", "derived"))])
         }

@@ -28,6 +28,8 @@ pub struct ExperimentInput {
     sets: Vec<FieldOverride>,
     fails: Vec<FailFlags>,
     level: Option<ModelLevel>,
+    /// Whether the program has chosen level `nodes`.
+    chose_nodes: bool,
     /// Seed of the inputs without further overrides.
     seed: OnceLock<u64>,
 }
@@ -81,7 +83,46 @@ impl ExperimentInput {
             None => InputSource::manifests(args)?,
         };
         let (sets, fails, level) = (args.sets.clone(), args.fails.clone(), args.level());
-        Ok(ExperimentInput { source, sets, fails, level, seed: OnceLock::new() })
+        Ok(ExperimentInput { source, sets, fails, level, chose_nodes: false, seed: OnceLock::new() })
+    }
+
+    /// Loads the inputs of a planning command. If neither the user nor the file chooses a level of detail, it is
+    /// `nodes`, unless that level does not support the inputs.
+    pub fn load_for_planning(&mut self, quiet: bool) -> Result<LoadedInput, CommandFailure> {
+        let loaded = self.load(&[])?;
+        match &loaded {
+            LoadedInput::Pods(pods) if self.level.is_none() && pods.experiment.level.is_none() => {
+                self.level = Some(ModelLevel::Nodes);
+                self.chose_nodes = true;
+            }
+            _ => return Ok(loaded),
+        }
+        self.leaves_nodes(&mut std::iter::once(Ok(Vec::new())), quiet);
+        self.load(&[])
+    }
+
+    /// Returns to level `pods` if the program has chosen level `nodes` and this does not support the inputs with one of
+    /// these overrides. Returns whether it did; then the inputs have to be loaded again.
+    pub fn leaves_nodes(
+        &mut self, all: &mut dyn Iterator<Item = Result<Vec<FieldOverride>, CommandFailure>>, quiet: bool,
+    ) -> bool {
+        if !self.chose_nodes {
+            return false;
+        }
+        // Overrides that cannot be loaded are errors later.
+        let refused = all.filter_map(Result::ok).find_map(|sets| {
+            let LoadedInput::Pods(loaded) = self.load(&sets).ok()? else { return None };
+            let why = node_level::why_not(&loaded.scenario).into_iter().next()?;
+            let names: Vec<String> = sets.iter().map(|(path, value)| format!(" with {path}={value}")).collect();
+            Some(format!("level pods, because level nodes does not support{}: {why}", names.concat()))
+        });
+        if let Some(why) = &refused {
+            (self.level, self.chose_nodes) = (Some(ModelLevel::Pods), false);
+            if !quiet {
+                output::note(why);
+            }
+        }
+        refused.is_some()
     }
 
     /// Loads the inputs with `more` overrides: those of a variant, a point or a candidate. Refuses overrides
@@ -124,7 +165,7 @@ impl ExperimentInput {
         let mut loaded = self.source.load(&sets)?;
         fail::add(&self.fails, &mut loaded.scenario)?;
         if let Some(level) = self.level {
-            loaded.experiment.level = level;
+            loaded.experiment.level = Some(level);
         }
         Ok(LoadedInput::Pods(Box::new(loaded)))
     }
@@ -280,6 +321,15 @@ impl LoadedInput {
         }
     }
 
+    /// Returns the level of detail, for reports.
+    pub fn level_name(&self) -> &'static str {
+        match self {
+            LoadedInput::Pods(loaded) if loaded.experiment.level == Some(ModelLevel::Nodes) => "nodes",
+            LoadedInput::Pods(_) => "pods",
+            LoadedInput::Fleet(_) => "fleet",
+        }
+    }
+
     /// Returns the name for reports.
     pub fn name(&self) -> &str {
         match self {
@@ -291,7 +341,7 @@ impl LoadedInput {
     /// Returns the subject of replications. Measures the delays of restarts for level `nodes`.
     pub fn subject(&self) -> Result<ExperimentSubject, CommandFailure> {
         Ok(match self {
-            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Nodes => {
+            LoadedInput::Pods(loaded) if loaded.experiment.level == Some(ModelLevel::Nodes) => {
                 ExperimentSubject::Nodes(node_level::measured(&loaded.scenario, true)?)
             }
             LoadedInput::Pods(loaded) => ExperimentSubject::Pods {

@@ -11,6 +11,11 @@ static MEASURED: Mutex<Vec<NodesExperiment>> = Mutex::new(Vec::new());
 /// Maximum number of experiments in memory.
 const KEPT: usize = 64;
 
+/// Returns why level `nodes` does not support a scenario; empty if it does.
+pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
+    sim_analysis::experiment::why_not_at_nodes(scenario)
+}
+
 /// Prepares a scenario for level `nodes`. Measured delays are reused where they are the same. A scenario that the level
 /// does not support is invalid input.
 pub fn measured(scenario: &ScenarioSpec, quiet: bool) -> Result<NodesExperiment, CommandFailure> {

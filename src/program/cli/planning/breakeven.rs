@@ -24,7 +24,7 @@ pub struct BreakEvenArgs {
     /// Metric to compare [default: goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Maximum number of replications per value and variant [default: 160 with pods, 1,280 for a Fleet]
+    /// Maximum number of replications per value and variant [default: 160 with pods, 1,280 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -37,12 +37,16 @@ pub struct BreakEvenArgs {
 const SCHEMA: &str = "jobset-sim/plan-breakeven/v1";
 /// Replications per value before the first check of the precision.
 const FIRST_LOOK: u64 = 20;
-/// Default maximum number of replications per value, with pods and for a Fleet.
+/// Default maximum number of replications per value, with pods and otherwise.
 const PODS: u64 = 160;
 const FLEET: u64 = 1_280;
 
 pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
+    let ends = [args.over.low, args.over.high].into_iter();
+    let ends = ends.flat_map(|value| [false, true].map(|is_b| SearchPoint { value, is_b }));
+    let candidates: Vec<_> = ends.clone().map(|point| sets(&runner, args, &point)).collect();
+    runner.try_candidates(&mut candidates.into_iter())?;
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let of_variants = args.a.iter().chain([&args.b]);
@@ -54,12 +58,9 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     }
     let effort = SearchEffort { first_look: FIRST_LOOK.min(most), most };
     // Invalid paths must fail before the first simulation.
-    for value in [args.over.low, args.over.high] {
-        for is_b in [false, true] {
-            let point = SearchPoint { value, is_b };
-            let loaded = sets(&runner, args, &point).and_then(|sets| runner.given.load(&sets));
-            loaded.map_err(|why| why.in_variant(name(args, is_b)))?;
-        }
+    for point in ends {
+        let loaded = sets(&runner, args, &point).and_then(|sets| runner.given.load(&sets));
+        loaded.map_err(|why| why.in_variant(name(args, point.is_b)))?;
     }
     let result = {
         let mut play = |point: &SearchPoint, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {

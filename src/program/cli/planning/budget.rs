@@ -34,7 +34,7 @@ pub struct BudgetArgs {
     /// disruptions is simulated]
     #[arg(long, value_name = "CAUSE")]
     pub ignore: Vec<String>,
-    /// Number of replications [default: 200 with pods, 2,000 for a Fleet]
+    /// Number of replications [default: 200 with pods, 2,000 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Default number of replications, with pods and for a Fleet.
+/// Default number of replications, with pods and otherwise.
 const PODS: u64 = 200;
 const FLEET: u64 = 2_000;
 
@@ -144,7 +144,7 @@ fn simulate(
 fn ruled(
     runner: &mut TrialRunner<'_>, (subject, jobset): (&ExperimentSubject, usize), n: u64,
 ) -> Result<Option<RuledBudget>, CommandFailure> {
-    let ExperimentSubject::Pods { scenario, .. } = subject else {
+    let Some(scenario) = subject.scenario() else {
         return Ok(None);
     };
     let planned = |does: &RandomAction| matches!(does, RandomAction::Drain | RandomAction::Reclaim);
@@ -166,9 +166,9 @@ fn ruled(
     Ok((runs.len() as u64 == n).then_some(RuledBudget { what, runs, matches }))
 }
 
-/// Returns the causes of nodes that stop without a notice, at pod level.
+/// Returns the causes of nodes that stop without a notice; empty for a Fleet.
 fn node_failures(subject: &ExperimentSubject) -> Vec<String> {
-    let ExperimentSubject::Pods { scenario, .. } = subject else {
+    let Some(scenario) = subject.scenario() else {
         return Vec::new();
     };
     let fails = |does: &RandomAction| matches!(does, RandomAction::Crash | RandomAction::Partition);
@@ -184,11 +184,8 @@ fn known(subject: &ExperimentSubject, request: &[String], runs: &[CountedRun]) -
     let mut all = LossBudget::cause_names(runs);
     match subject {
         ExperimentSubject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),
-        ExperimentSubject::Pods { scenario, .. } => {
-            all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
-        }
-        ExperimentSubject::Nodes(nodes) => {
-            let processes = nodes.scenario().fault_processes.iter();
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Nodes(_) => {
+            let processes = subject.scenario().into_iter().flat_map(|scenario| &scenario.fault_processes);
             all.extend(processes.map(|p| p.cause.clone()));
         }
     }

@@ -97,7 +97,7 @@ fn boundless(subject: &mut ExperimentSubject, horizon: Option<f64>) -> Result<(O
 }
 
 fn refused() -> CommandFailure {
-    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level nodes (docs/levels.md)";
+    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario that level nodes supports (docs/levels.md)";
     CommandFailure::Invalid(text.to_owned())
 }
 

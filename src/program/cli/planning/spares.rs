@@ -34,7 +34,7 @@ pub struct SparesArgs {
     /// Largest value to try [default: 32]
     #[arg(long, value_name = "N")]
     pub max: Option<u64>,
-    /// Maximum number of replications per candidate [default: 320 with pods, 2,560 for a Fleet]
+    /// Maximum number of replications per candidate [default: 320 with pods, 2,560 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     /// Price of a node-hour of a Fleet [default: costs are in node-hours]
@@ -85,16 +85,21 @@ const SCHEMA: &str = "jobset-sim/plan-spares/v1";
 const SCHEMA_SEVERAL: &str = "jobset-sim/plan-spares-levels/v1";
 /// Replications per candidate before the first check; the intervals of p10 and p90 need at least 36 values.
 const FIRST_LOOK: u64 = 40;
-/// Default maximum number of replications per candidate, with pods and for a Fleet.
+/// Default maximum number of replications per candidate, with pods and otherwise.
 const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
 pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
-    runner.check_levels_differ(&args.check)?;
     if args.price_per_node_hour.is_some() && matches!(runner.loaded, LoadedInput::Pods(_)) {
         bail!("--price-per-node-hour applies to a Fleet; that of a Scenario is pricePerNodeHour of its pools");
     }
+    let searched = args.paths.iter().flat_map(|searched| {
+        let (min, max) = bounds(args, searched);
+        [min, max].map(|value| Ok(vec![(searched.path.clone(), value.to_string())]))
+    });
+    runner.try_candidates(&mut searched.collect::<Vec<_>>().into_iter())?;
+    runner.check_levels_differ(&args.check)?;
     let plans = plans(&runner, args)?;
     if let Some(needed) = plans[0].too_few(&args.target) {
         output::note(&format!(
@@ -108,6 +113,11 @@ pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     }
 }
 
+/// Returns the smallest and the largest value to try.
+fn bounds(args: &SparesArgs, searched: &SearchedSpares) -> (u64, u64) {
+    searched.bounds.unwrap_or((args.min.unwrap_or(MIN), args.max.unwrap_or(MAX)))
+}
+
 fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>, CommandFailure> {
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let mut plans = Vec::new();
@@ -115,7 +125,7 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
         if searched.bounds.is_some() && args.paths.len() == 1 && (args.min.is_some() || args.max.is_some()) {
             bail!("--path {} has its own range: remove --min and --max", searched.text);
         }
-        let (min, max) = searched.bounds.unwrap_or((args.min.unwrap_or(MIN), args.max.unwrap_or(MAX)));
+        let (min, max) = bounds(args, searched);
         if min > max {
             bail!("--min {min} is greater than --max {max}: the range is empty");
         }

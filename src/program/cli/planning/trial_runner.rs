@@ -52,8 +52,8 @@ impl CheckArgs {
 
 impl<'a> TrialRunner<'a> {
     pub fn new(input: &'a InputArgs, tell: &OutputArgs) -> Result<TrialRunner<'a>, CommandFailure> {
-        let given = ExperimentInput::read(input)?;
-        let loaded = given.load(&[])?;
+        let mut given = ExperimentInput::read(input)?;
+        let loaded = given.load_for_planning(tell.quiet)?;
         let subject = loaded.subject()?;
         loaded.print_notices(tell.quiet);
         if !tell.quiet {
@@ -78,8 +78,22 @@ impl<'a> TrialRunner<'a> {
         match self.subject {
             ExperimentSubject::Nodes(_) => Ok(()),
             _ if check.check.is_none() => Ok(()),
-            _ => bail!("--check compares level nodes with level pods: add --level nodes"),
+            _ => bail!(
+                "--check compares level nodes with level pods; these inputs are simulated at level {} only",
+                self.loaded.level_name()
+            ),
         }
+    }
+
+    /// Returns to level `pods` if the program has chosen level `nodes` and this does not support one of the candidates.
+    pub fn try_candidates(
+        &mut self, all: &mut dyn Iterator<Item = Result<Vec<FieldOverride>, CommandFailure>>,
+    ) -> Result<(), CommandFailure> {
+        if self.given.leaves_nodes(all, self.quiet) {
+            self.loaded = self.given.load(&[])?;
+            self.subject = self.loaded.subject()?;
+        }
+        Ok(())
     }
 
     /// With `--check`, simulates the inputs with these overrides, the recommended value, at both levels.
@@ -162,11 +176,7 @@ impl<'a> TrialRunner<'a> {
             schema,
             version: env!("CARGO_PKG_VERSION"),
             scenario: self.subject.name().to_owned(),
-            level: match self.subject {
-                ExperimentSubject::Pods { .. } => "pods",
-                ExperimentSubject::Nodes(_) => "nodes",
-                ExperimentSubject::Fleet(_) => "fleet",
-            },
+            level: self.loaded.level_name(),
             seed: self.seed,
             replications_played: self.digests.len() as u64,
             digest: format!("{:016x}", fnv::fnv1a_words(self.digests.iter().copied())),

@@ -34,7 +34,7 @@ impl RunInput {
     pub fn new(loaded: LoadedScenario, inputs: InputCopies, seed: u64) -> RunInput {
         RunInput {
             not_modelled: loaded.not_modelled(),
-            level: loaded.experiment.level,
+            level: loaded.experiment.level.unwrap_or(ModelLevel::Pods),
             skipped: loaded.skipped,
             scenario: loaded.scenario,
             inputs,

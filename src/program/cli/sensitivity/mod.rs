@@ -31,7 +31,7 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), CommandFailure> {
         return ranges::cli(&input, args);
     }
     if args.parameters_only {
-        let loaded = ExperimentInput::read(&input)?.load(&[])?;
+        let loaded = ExperimentInput::read(&input)?.load_for_planning(args.output.quiet)?;
         let rows =
             in_effect(&loaded).into_iter().map(|used| AssumptionRow { used, effect: AssumptionEffect::NotPlayed });
         return print(args, loaded.name(), &rows.collect::<Vec<_>>(), None);
@@ -44,7 +44,7 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     match loaded {
         LoadedInput::Pods(pods) => {
             let mut used = sim_inputs::effective_defaults_of(pods);
-            if pods.experiment.level == ModelLevel::Nodes {
+            if pods.experiment.level == Some(ModelLevel::Nodes) {
                 used.extend(measurement_parameters().into_iter().map(from_measurement).map(EffectiveDefault::listed));
             }
             used

@@ -14,13 +14,15 @@ use sim_report::planning::tornado::TornadoReport;
 
 /// Schema name of the JSON output.
 const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
-/// Default number of replications per end of a range, with pods and for a Fleet.
+/// Default number of replications per end of a range, with pods and otherwise.
 const PODS: u64 = 40;
 const FLEET: u64 = 400;
 
 pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(input, &args.output)?;
     let inputs = inputs(&runner, args)?;
+    let values = |input: &SourcedRange| [&input.low, &input.high].map(|value| (input.path.clone(), value.clone()));
+    runner.try_candidates(&mut inputs.iter().flat_map(values).map(|set| Ok(vec![set])))?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     if n < 2 {
         bail!("--seeds: --ranges and --input need at least 2 replications");

@@ -41,16 +41,20 @@ impl SweepRequest {
 
     /// Reads a sweep without checking its points.
     pub fn open(input: &InputArgs, over: &AxisArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
-        let given = ExperimentInput::read(input)?;
-        let baseline = given.load(&[])?;
+        let mut given = ExperimentInput::read(input)?;
+        let mut baseline = given.load_for_planning(quiet)?;
         baseline.print_notices(quiet);
         let seed = input.seed.unwrap_or(baseline.seed());
-        let of_file = baseline.experiment();
+        let of_file = baseline.experiment().clone();
         let mut spec = axes(&of_file.sweep, over);
         for axis in &mut spec.axes {
             axis.is_uncertain |= sim_inputs::is_uncertain(given.text(), &axis.path);
         }
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
+        let mut others = first_uses(&points).into_iter().map(|point| baseline.with_companions(&points.sets(point)));
+        if given.leaves_nodes(&mut others, quiet) {
+            baseline = given.load(&[])?;
+        }
         let request = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() { UNTIL_MAX } else { REPLICATIONS };
         let replications = request.unwrap_or(otherwise);
@@ -62,7 +66,7 @@ impl SweepRequest {
         let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
         let identity = SweepIdentity::new(
-            baseline.name(),
+            (baseline.name(), baseline.level_name()),
             (seed, replications, until.map(|u| u.text.as_str())),
             &spec,
             (&inputs.files, &inputs.command),
@@ -99,23 +103,28 @@ impl SweepRequest {
                 bail!("{path} is set with --set and is also an axis");
             }
         }
-        let mut seen: Vec<Vec<bool>> = vec![Vec::new(); self.points.axes().len()];
-        for point in 0..self.points.count() {
-            let indexes = self.points.indexes(point);
-            let mut new = false;
-            for (axis, at) in indexes.into_iter().enumerate() {
-                let known = &mut seen[axis];
-                known.resize(known.len().max(at + 1), false);
-                new |= !std::mem::replace(&mut known[at], true);
-            }
-            if new {
-                let subject = self.load(point)?;
-                let ready = subject.player().map(drop);
-                ready.map_err(|why| self.named(point, why.into()))?;
-            }
+        for point in first_uses(&self.points) {
+            let subject = self.load(point)?;
+            let ready = subject.player().map(drop);
+            ready.map_err(|why| self.named(point, why.into()))?;
         }
         Ok(())
     }
+}
+
+/// Returns the points that are the first to use some value of an axis.
+fn first_uses(points: &SweepPoints) -> Vec<usize> {
+    let mut seen: Vec<Vec<bool>> = vec![Vec::new(); points.axes().len()];
+    let mut is_first = |point: &usize| {
+        let mut new = false;
+        for (axis, at) in points.indexes(*point).into_iter().enumerate() {
+            let known = &mut seen[axis];
+            known.resize(known.len().max(at + 1), false);
+            new |= !std::mem::replace(&mut known[at], true);
+        }
+        new
+    };
+    (0..points.count()).filter(|point| is_first(point)).collect()
 }
 
 /// Returns the number of replications that each point needs.

@@ -26,7 +26,7 @@ fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, footer: &'a [S
 
 fn swept(axes: Vec<SweepAxis>, hypercube: Option<u64>, names: &[&str]) -> (SweepIdentity, SweepResults) {
     let spec = SweepSpec { axes, hypercube };
-    let identity = SweepIdentity::new("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
+    let identity = SweepIdentity::new(("a-scenario", "pods"), (1, 8, None), &spec, (&[], "sweep"));
     let points = SweepPoints::expand(&spec, 1).unwrap();
     let row = |point: usize, i: u64| SweepRow {
         point,

@@ -7,7 +7,7 @@ fn identity(seed: u64, text: &str, command: &str) -> SweepIdentity {
     let axes = vec![SweepAxis { path: "a".to_owned(), target, is_uncertain: false }];
     let sweep = SweepSpec { axes, hypercube: None };
     let inputs = [("x.yaml".to_owned(), text.to_owned())];
-    SweepIdentity::new("x", (seed, 20, None), &sweep, (&inputs, command))
+    SweepIdentity::new(("x", "pods"), (seed, 20, None), &sweep, (&inputs, command))
 }
 
 #[test]
