@@ -52,7 +52,7 @@ const LINES: [&str; 25] = [
     "sensitivity",
     "sensitivity scenarios/first-steps.yaml --seeds 2",
     "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet",
-    "plan budget scenarios/training.yaml --seeds 3 --level pods --quiet",
+    "plan budget scenarios/training.yaml --seeds 3 --quiet",
     "recording commands --jobset train",
 ];
 
@@ -207,7 +207,7 @@ fn verbose_prints_what_the_summary_omits() {
         ("run scenarios/training.yaml --quiet", &["Restart 1 of JobSet train", "Restart 2 of JobSet train"]),
         ("run scenarios/training.yaml --seeds 3 --quiet", &["    terminate"]),
         ("compare scenarios/first-steps.yaml --strategies all --seeds 3 --quiet", &["lower is better", "p10"]),
-        ("plan budget scenarios/training.yaml --seeds 3 --quiet", &["Restarts are more regular"]),
+        ("plan budget scenarios/training.yaml --seeds 3 --level pods --quiet", &["Restarts are more regular"]),
     ] {
         let (summary, all) = (printed(command, false), printed(&format!("{command} --verbose"), false));
         for part in omitted {
