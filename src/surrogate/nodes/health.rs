@@ -117,8 +117,9 @@ impl<'m> NodeHealth<'m> {
         if !is_connected {
             self.rows[node.ix()].silent_by = cause;
         }
-        self.rows[node.ix()].is_connected = is_connected;
-        self.silent.retain(|other| *other != node);
+        if !std::mem::replace(&mut self.rows[node.ix()].is_connected, is_connected) {
+            self.silent.retain(|other| *other != node);
+        }
         if !is_connected {
             self.silent.push(node);
         }

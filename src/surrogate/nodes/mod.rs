@@ -19,6 +19,7 @@ mod outcome;
 mod places;
 mod pods;
 mod profile;
+mod queue;
 mod refuse;
 mod run;
 mod silent;

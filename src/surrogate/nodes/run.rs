@@ -7,6 +7,7 @@ use super::model::NodesModel;
 use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery, RecoveryEnd};
 use super::places::NodePlaces;
 use super::profile::{JobDelays, RestartDelays, RunDelays};
+use super::queue::NodesQueue;
 use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
@@ -16,8 +17,7 @@ use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
 use sim_reliability::faults::SPARE;
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Simulates replications one after another, reusing memory.
@@ -27,7 +27,7 @@ pub struct NodesSimulator<'m> {
 }
 
 /// An event about something that may have changed since: `epoch` identifies valid ones.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum NodesEvent {
     Submitted {
         jobset: usize,
@@ -350,8 +350,7 @@ pub(super) struct Replication<'m, 'd> {
     pub has_free_nodes: bool,
     /// Slowdown factors of machines that were slow, in billionths of the normal step time.
     pub slowdowns: BTreeMap<NodeId, u64>,
-    queue: BinaryHeap<Reverse<(SimTime, u64, NodesEvent)>>,
-    sequence: u64,
+    queue: NodesQueue,
 }
 
 impl<'m> NodesSimulator<'m> {
@@ -410,8 +409,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             waiting: BTreeSet::new(),
             has_free_nodes: false,
             slowdowns: BTreeMap::new(),
-            queue: BinaryHeap::new(),
-            sequence: 0,
+            queue: NodesQueue::default(),
             model,
         };
         for (at, jobset) in model.jobsets.iter().enumerate() {
@@ -441,8 +439,7 @@ impl<'m, 'd> Replication<'m, 'd> {
     }
 
     pub fn schedule(&mut self, at: SimTime, event: NodesEvent) {
-        self.sequence += 1;
-        self.queue.push(Reverse((at, self.sequence, event)));
+        self.queue.schedule(at, event);
     }
 
     pub fn schedule_after(&mut self, delay: Duration, event: NodesEvent) {
@@ -455,17 +452,16 @@ impl<'m, 'd> Replication<'m, 'd> {
             if self.is_over() {
                 return false;
             }
-            let next = self.queue.peek().copied().filter(|Reverse((at, ..))| *at < until);
+            let next = self.queue.next_before(until);
             // The scheduler acts after everything that happens at an instant: a node that returns may be cordoned at
             // once.
-            let then = next.map_or(until, |Reverse((at, ..))| at);
+            let then = next.unwrap_or(until);
             if then > self.now && std::mem::take(&mut self.has_free_nodes) {
                 self.place_waiting();
                 continue;
             }
-            let Some(Reverse((at, _, event))) = next else { return true };
-            self.queue.pop();
-            self.now = at;
+            let Some(event) = next.and_then(|_| self.queue.pop()) else { return true };
+            self.now = then;
             self.handle(event);
         }
     }
@@ -725,7 +721,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let is_over = self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
-            || self.queue.iter().any(|Reverse((at, _, event))| *at >= limit && !self.is_stale(*event))
+            || self.queue.from(limit).any(|event| !self.is_stale(event))
             || self.jobsets.iter().any(|jobset| jobset.trainer.makes_progress())
             || self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let end_reason = match (is_over, may_continue) {
