@@ -138,11 +138,10 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
 
 fn of_nodes(nodes: &NodesExperiment, jobset: usize, outcome: &NodesOutcome, i: u64) -> CountedRun {
     let used = |counted: &CountedRestart, times: u32| {
-        let process = nodes.scenario().fault_processes.get(counted.cause as usize);
         (times > 0).then(|| UsedAt {
             at_s: counted.at.seconds(),
             times,
-            cause: Arc::from(process.map_or("other", |p| p.cause.as_str())),
+            cause: Arc::from(nodes.cause_name(counted.cause)),
             is_pod_failure_policy: counted.is_pod_failure_policy,
         })
     };

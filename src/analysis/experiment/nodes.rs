@@ -8,6 +8,7 @@ use crate::{metrics::RestartOutcome, metrics::timeline::JobTimeline};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;
+use sim_reliability::faults::SCRIPT;
 use sim_surrogate::nodes::{
     JobSetProfile, JobSetResult, NodesModel, NodesOutcome, NodesSimulator, NotMeasured, Recovery, RecoveryEnd, measure,
     profile_key, why_not, why_not_placed,
@@ -139,7 +140,7 @@ impl NodesExperiment {
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),
-            warnings: self.scenario().contradictions(),
+            warnings: [&outcome.warnings[..], &self.scenario().contradictions()].concat(),
             never_placed: None,
         }
     }
@@ -169,17 +170,23 @@ impl NodesExperiment {
         digest(outcome)
     }
 
+    /// Returns the name of a cause, as at level `pods`.
+    pub fn cause_name(&self, cause: u32) -> &str {
+        match cause {
+            SCRIPT => "script",
+            _ => self.scenario().fault_processes.get(cause as usize).map_or("spare", |process| process.cause.as_str()),
+        }
+    }
+
     /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
     fn time_by_cause(&self, outcome: &JobSetResult) -> BTreeMap<String, SegmentTime> {
         let mut named: BTreeMap<String, SegmentTime> = BTreeMap::new();
         let mut segments = outcome.training.segments.iter();
         for recovery in &outcome.recoveries {
-            let process = self.scenario().fault_processes.get(recovery.cause as usize);
             // As at level `pods`, a time without losses is no restart, and has no cause.
-            let cause = match (recovery.ending, process) {
-                (RecoveryEnd::Interruption, _) => "other",
-                (_, Some(process)) => process.cause.as_str(),
-                (_, None) => "spare",
+            let cause = match recovery.ending {
+                RecoveryEnd::Interruption => "other",
+                _ => self.cause_name(recovery.cause),
             };
             let sum = named.entry(cause.to_owned()).or_default();
             let segment = segments.find(|segment| segment.end == recovery.stopped);

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 /// The cause of actions by spares, which belong to no process.
 pub const SPARE: u32 = u32::MAX;
+/// The cause of scripted faults.
+pub const SCRIPT: u32 = u32::MAX - 1;
 
 /// A fault, or an action that ends one.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -17,7 +19,7 @@ pub struct InjectedFault {
     pub target: FaultScope,
     /// The effect of the fault.
     pub operation: FaultOperation,
-    /// Index of the scenario's fault process, or `SPARE`.
+    /// Index of the scenario's fault process, `SPARE` or `SCRIPT`.
     pub cause: u32,
 }
 
@@ -121,6 +123,46 @@ impl FaultModel {
             }
         }
     }
+}
+
+/// The target of a scripted fault, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptTarget {
+    /// A node, possibly that of a pod at the time of the fault.
+    Node(NodeRef),
+    /// A pod, identified by its name without suffix.
+    Pod(String),
+}
+
+/// The target and the effect of a scripted action; `None` if random faults have no such effect.
+pub fn scripted_operation(action: &FaultAction) -> Option<(ScriptTarget, FaultOperation)> {
+    let (node, operation) = match action {
+        FaultAction::ContainerExit { pod, exit_code } => {
+            return Some((ScriptTarget::Pod(pod.clone()), FaultOperation::Exit(*exit_code)));
+        }
+        FaultAction::Silent { on: SilentTarget::Pod(pod), fault } => {
+            return Some((ScriptTarget::Pod(pod.clone()), FaultOperation::Silent(*fault)));
+        }
+        FaultAction::Silent { on: SilentTarget::Node(node), fault } => (node, FaultOperation::Silent(*fault)),
+        FaultAction::CrashNode(node) => (node, FaultOperation::Crash),
+        FaultAction::PartitionNode(node) => (node, FaultOperation::Partition),
+        FaultAction::ReturnNode(node) => (node, FaultOperation::Return),
+        FaultAction::NewNode(node) => (node, FaultOperation::New),
+        FaultAction::DeleteNode(node) => (node, FaultOperation::Delete),
+        FaultAction::CordonNode(node) => (node, FaultOperation::Cordon),
+        FaultAction::UncordonNode(node) => (node, FaultOperation::Uncordon),
+        FaultAction::DrainNode(node) => (node, FaultOperation::Drain),
+        FaultAction::DeletePod { .. }
+        | FaultAction::EvictPod { .. }
+        | FaultAction::TaintNode(..)
+        | FaultAction::SuspendJobSet(_)
+        | FaultAction::ResumeJobSet(_)
+        | FaultAction::DeleteJobSet(_)
+        | FaultAction::StopManager(_)
+        | FaultAction::FailImagePulls(_)
+        | FaultAction::Request(_) => return None,
+    };
+    Some((ScriptTarget::Node(node.clone()), operation))
 }
 
 /// A reference to a node by its name.

@@ -19,7 +19,7 @@ mod spares;
 mod usage_aging;
 
 pub use chosen_faults::ChosenFault;
-pub use fault::{FaultOperation, FaultScope, InjectedFault, SPARE};
+pub use fault::{FaultOperation, FaultScope, InjectedFault, SCRIPT, SPARE, ScriptTarget, scripted_operation};
 
 use cells::FaultCells;
 use drawn_faults::{AffectedPods, LocatedPods};
@@ -93,6 +93,11 @@ impl FaultModel {
             pods: entities::pod_names(scenario),
             nodes: cluster.names,
         }
+    }
+
+    /// Names of all pods that the JobSets create at submission, without their suffixes.
+    pub fn pods(&self) -> &[String] {
+        &self.pods
     }
 
     /// Text that identifies the process of a fault.

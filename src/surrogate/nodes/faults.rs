@@ -1,8 +1,9 @@
 //! What faults and the timers of the control plane do to nodes and pods.
 
 use super::run::{NodesEvent, Replication};
+use sim_api::spec::NodeRef;
 use sim_base::{Duration, NodeId, SimTime, ZoneId};
-use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
+use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SCRIPT, SPARE, ScriptTarget};
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted, and of those that it does not find.
 pub const LOST_EXIT_CODE: i32 = 255;
@@ -355,5 +356,70 @@ impl Replication<'_, '_> {
         } else {
             self.restart_in_place(jobset)
         }
+    }
+}
+
+// --- scripted faults
+
+impl<'m> Replication<'m, '_> {
+    /// Schedules the scripted faults with a time since the start of the run.
+    pub fn schedule_script(&mut self) {
+        for (nth, at) in self.model.script.times(false) {
+            self.schedule(SimTime::ZERO + at, NodesEvent::Scripted { nth });
+        }
+    }
+
+    /// Schedules, when all Jobs are ready for the first time, the scripted faults that are timed relative to that.
+    pub fn schedule_after_ready(&mut self) {
+        if self.was_ready || self.jobsets.iter().any(|jobset| jobset.ready_since == SimTime::ZERO) {
+            return;
+        }
+        self.was_ready = true;
+        for (nth, after) in self.model.script.times(true) {
+            self.schedule_after(after, NodesEvent::Scripted { nth });
+        }
+    }
+
+    pub fn apply_scripted(&mut self, nth: usize) {
+        let fault = &self.model.script.faults[nth];
+        let number = fault.number;
+        let target = match &fault.target {
+            ScriptTarget::Node(node) => self.resolve_node(node).map(FaultScope::Node),
+            ScriptTarget::Pod(pod) => self.pod_named(pod).map(|pod| FaultScope::Pod(pod as u32)),
+        };
+        let Some(target) = target else {
+            let what = match &fault.target {
+                ScriptTarget::Node(_) => "no such node".to_owned(),
+                ScriptTarget::Pod(pod) => format!("no container of {pod} was running"),
+            };
+            return self.warnings.push(format!("fault {number}: {what} at {}", self.now));
+        };
+        self.cause = (SCRIPT, self.now);
+        let at = Duration(self.now.0);
+        self.apply_fault(&InjectedFault { at, target, operation: fault.operation, cause: SCRIPT });
+    }
+
+    /// The running pod with this name, without suffix.
+    fn pod_named(&self, name: &str) -> Option<usize> {
+        self.model.script.pods.iter().position(|known| known == name).filter(|pod| self.runs(*pod))
+    }
+
+    fn resolve_node(&mut self, wanted: &'m NodeRef) -> Option<NodeId> {
+        let known = wanted.alias.as_ref().and_then(|alias| self.aliases.get(alias.as_str()).copied());
+        let node = match (&wanted.name, &wanted.of_pod) {
+            (Some(name), _) => {
+                let at = self.model.cluster.names.iter().position(|known| known == name)?;
+                NodeId(at as u32)
+            }
+            (None, Some(pod)) => {
+                let pod = self.model.script.pods.iter().position(|known| known == pod)?;
+                self.node_of(pod)?
+            }
+            (None, None) => known?,
+        };
+        if let Some(alias) = &wanted.alias {
+            self.aliases.entry(alias.as_str()).or_insert(node);
+        }
+        Some(node)
     }
 }

@@ -22,6 +22,7 @@ mod profile;
 mod queue;
 mod refuse;
 mod run;
+mod script;
 mod silent;
 mod trainer;
 

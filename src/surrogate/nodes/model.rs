@@ -1,6 +1,7 @@
 //! The parts of a scenario that do not change between replications: nodes, domains, pod templates and Jobs.
 
 use super::profile::JobSetProfile;
+use super::script::NodesScript;
 use sim_api::spec::{FaultsOn, JobSet, ReplicatedJob, ScenarioSpec, StartupPolicyOrder, TrainingJob};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, NodeId};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 pub struct NodesModel {
     pub scenario: Arc<ScenarioSpec>,
     pub faults: FaultModel,
+    pub script: NodesScript,
     pub cluster: ClusterBuilder,
     /// The domains of each topology key of exclusive placement.
     pub domains: Vec<TopologyDomains>,
@@ -30,7 +32,7 @@ pub struct NodesModel {
     pub nodes_to_find: u32,
     /// Whether a pod leaves no room on its node for another one, of whatever template.
     pub takes_nodes_alone: bool,
-    /// Whether nodes differ in nothing that matters: one pool, and no faults of whole domains.
+    /// Whether nodes differ in nothing that matters: one pool, and no faults of whole domains or named nodes.
     pub has_equal_nodes: bool,
     /// Whether machines are billed only while they exist, and whether idle spares are not billed.
     pub has_on_demand: bool,
@@ -90,10 +92,12 @@ impl NodesModel {
         let configuration = SchedulerConfiguration::read(&scenario.scheduler);
         let nodes_to_find = configuration.profile("").map_or(cluster.len(), |p| p.nodes_to_find(cluster.len()));
         let has_on_demand = (0..cluster.len()).any(|node| cluster.is_on_demand(NodeId(node as u32)));
+        let faults = FaultModel::new(&scenario);
         let mut model = NodesModel {
             has_on_demand,
             has_cold_spares: scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO),
-            faults: FaultModel::new(&scenario),
+            script: NodesScript::new(&scenario, faults.pods()),
+            faults,
             domains: Vec::new(),
             templates: Vec::new(),
             jobsets: Vec::new(),
@@ -103,6 +107,7 @@ impl NodesModel {
             takes_nodes_alone: false,
             has_equal_nodes: scenario.topology.pools.len() == 1
                 && scenario.topology.pools[0].nodes.is_empty()
+                && scenario.faults.is_empty()
                 && scenario.fault_processes.iter().all(|process| matches!(process.on, FaultsOn::Node | FaultsOn::Pod)),
             price: cluster
                 .price_micros_per_hour

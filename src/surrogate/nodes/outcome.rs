@@ -6,7 +6,7 @@ use sim_engine::record::{EndReason, TimeLedger, TrainingOutcome};
 /// A restart, or another time during which a training job did not run, after its first start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// Index of the fault process that caused it; `SPARE` for an action of spares.
+    /// Index of the fault process that caused it; `SPARE` for an action of spares, `SCRIPT` for a scripted fault.
     pub cause: u32,
     /// Time of the fault.
     pub fault_at: SimTime,
@@ -80,4 +80,6 @@ pub struct NodesOutcome {
     pub jobsets: Vec<JobSetResult>,
     /// Accelerator-time ledger of the cluster.
     pub ledger: TimeLedger,
+    /// Scripted faults without an effect, in sentences.
+    pub warnings: Vec<String>,
 }

@@ -15,12 +15,21 @@ impl Replication<'_, '_> {
         self.on_node[node.ix()].clone()
     }
 
+    /// The node of a pod, if it has one.
+    pub fn node_of(&self, pod: usize) -> Option<NodeId> {
+        let job = self.model.job_of_pod[pod] as usize;
+        let number = (pod - self.model.jobs[job].pods.start) as u32;
+        if self.pods[pod].is_apart {
+            return Some(self.pods[pod].node).filter(|node| node.is_some());
+        }
+        self.jobs[job].crowd.node_of(number, self.model.cluster.len())
+    }
+
     /// The pod is apart from now on.
     pub fn set_apart(&mut self, pod: usize) {
         let job = self.model.job_of_pod[pod] as usize;
         if !self.pods[pod].is_apart {
-            let number = (pod - self.model.jobs[job].pods.start) as u32;
-            let node = self.jobs[job].crowd.node_of(number, self.model.cluster.len());
+            let node = self.node_of(pod);
             self.leave_crowd(job, node.expect("the pod runs"));
         }
     }

@@ -5,11 +5,13 @@ use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
 use sim_api::spec::keys::{UNREACHABLE, UNSCHEDULABLE};
 use sim_api::spec::{
-    DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
-    RestartStrategy, ScenarioSpec, TaintEffect, TaintSpec, TolerationSpec,
+    ClaimController, DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction,
+    RandomFaults, RestartStrategy, ScenarioSpec, ScriptedFault, SilentFaults, StopWhen, TaintEffect, TaintSpec,
+    TolerationSpec,
 };
 use sim_base::{Duration, NodeId};
 use sim_engine::MONITOR_PERIOD;
+use sim_reliability::faults::{FaultOperation, ScriptTarget, scripted_operation};
 use sim_reliability::training::ERROR_EXIT_CODE;
 use sim_scheduler::SchedulerConfiguration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +29,15 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         scenario.training.len() != scenario.jobsets.len(),
         "a JobSet without a training job, because it has no goodput",
     );
-    refuse(!scenario.faults.is_empty(), "scripted faults and requests (faults)");
+    let is_known = |fault: &ScriptedFault| scripted_operation(&fault.action).is_some();
+    refuse(
+        !scenario.faults.iter().all(is_known),
+        "scripted actions other than faults of nodes, exits and silent faults (faults)",
+    );
+    refuse(
+        !scenario.faults.is_empty() && scenario.stop.when == StopWhen::Settled,
+        "scripted faults with stop.when Settled; set AllJobSetsFinished or Time",
+    );
     refuse(!scenario.objects.is_empty(), "other objects in the cluster (objects)");
     refuse(
         scenario.containers.iter().any(|rule| rule.exits() || rule.pod_fails),
@@ -79,7 +89,10 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     for pod in pod_specs(scenario) {
         let ports = PodTerms { host_ports: pod.terms.host_ports, ..PodTerms::default() };
         refuse(pod.node_name.is_some() || pod.terms != ports, "pods with nodeName or terms about other pods");
-        refuse(!pod.claims.is_empty() || !pod.resource_claims.is_empty(), "pods with volume or resource claims");
+        // Claims without objects are bound at once to volumes that all nodes can use.
+        let are_assumed = scenario.claim_controller == ClaimController::Assumed;
+        refuse(!pod.claims.is_empty() && !are_assumed, "pods with volume claims and storage objects");
+        refuse(!pod.resource_claims.is_empty(), "pods with resource claims");
         refuse(pod.scheduling_gates > 0, "pods with scheduling gates");
     }
     refuse_training(scenario, &mut refuse);
@@ -170,16 +183,26 @@ pub fn takes_nodes(scenario: &ScenarioSpec) -> bool {
     use RandomAction::{Corrupt, Degrade, Hang, Slow};
     let is_silent =
         |process: &RandomFaults| matches!(process.action, Hang { .. } | Slow(_) | Degrade { .. } | Corrupt { .. });
-    scenario.fault_processes.iter().any(|process| process.on != FaultsOn::Pod && !is_silent(process))
+    let is_scripted =
+        scenario.faults.iter().filter_map(|fault| scripted_operation(&fault.action)).any(|(target, operation)| {
+            matches!(target, ScriptTarget::Node(_)) && !matches!(operation, FaultOperation::Silent(_))
+        });
+    is_scripted || scenario.fault_processes.iter().any(|process| process.on != FaultsOn::Pod && !is_silent(process))
 }
 
-/// Exit codes of containers because of faults, in the order of the fault processes.
+/// Exit codes of containers because of faults, in the order of the fault processes and of the script.
 pub fn exit_codes(scenario: &ScenarioSpec) -> impl Iterator<Item = i32> {
-    scenario.fault_processes.iter().filter_map(|process| match process.action {
+    let drawn = scenario.fault_processes.iter().filter_map(|process| match process.action {
         RandomAction::Exit(code) | RandomAction::Hang { exit_code: code, .. } => Some(code),
         RandomAction::Corrupt { .. } => Some(ERROR_EXIT_CODE),
         _ => None,
-    })
+    });
+    let scripted = scenario.faults.iter().filter_map(|fault| match scripted_operation(&fault.action)?.1 {
+        FaultOperation::Exit(code) | FaultOperation::Silent(SilentFaults::Hang { exit_code: code, .. }) => Some(code),
+        FaultOperation::Silent(SilentFaults::Corrupt { .. }) => Some(ERROR_EXIT_CODE),
+        _ => None,
+    });
+    drawn.chain(scripted)
 }
 
 /// Returns whether restart rules of containers treat exits because of faults differently: only one is measured.

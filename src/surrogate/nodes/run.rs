@@ -138,6 +138,10 @@ pub(super) enum NodesEvent {
         job: usize,
         epoch: u32,
     },
+    /// A scripted fault occurs.
+    Scripted {
+        nth: usize,
+    },
 }
 
 /// A pod slot of a Job. Its fields count if it is apart: a pod in the crowd of its Job is bound and runs; a pod of a
@@ -350,7 +354,13 @@ pub(super) struct Replication<'m, 'd> {
     pub has_free_nodes: bool,
     /// Slowdown factors of machines that were slow, in billionths of the normal step time.
     pub slowdowns: BTreeMap<NodeId, u64>,
-    queue: NodesQueue,
+    /// Whether all pods of all JobSets have been ready.
+    pub was_ready: bool,
+    /// Nodes that scripted faults have named.
+    pub aliases: BTreeMap<&'m str, NodeId>,
+    /// Scripted faults without an effect.
+    pub warnings: Vec<String>,
+    queue: NodesQueue<NodesEvent>,
 }
 
 impl<'m> NodesSimulator<'m> {
@@ -409,7 +419,10 @@ impl<'m, 'd> Replication<'m, 'd> {
             waiting: BTreeSet::new(),
             has_free_nodes: false,
             slowdowns: BTreeMap::new(),
-            queue: NodesQueue::default(),
+            was_ready: false,
+            aliases: BTreeMap::new(),
+            warnings: Vec::new(),
+            queue: NodesQueue::new(),
             model,
         };
         for (at, jobset) in model.jobsets.iter().enumerate() {
@@ -435,6 +448,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             });
             run.schedule(SimTime::ZERO + jobset.submit_at, NodesEvent::Submitted { jobset: at });
         }
+        run.schedule_script();
         run
     }
 
@@ -497,6 +511,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::CorruptionDetected { jobset, .. } => self.corruption_detected(jobset),
             NodesEvent::ContainerRestarted { pod, .. } => self.container_restarted(pod),
             NodesEvent::RestartsCounted { job, .. } => self.count_restarts(job),
+            NodesEvent::Scripted { nth } => self.apply_scripted(nth),
         }
     }
 
@@ -505,7 +520,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         use NodesEvent as E;
         let (known, current) = match event {
             E::Submitted { .. } | E::Reconciled { .. } | E::LimitExceeded { .. } | E::Completed { .. } => return false,
-            E::LimitersAdapted | E::TaintDue { .. } => return false,
+            E::LimitersAdapted | E::TaintDue { .. } | E::Scripted { .. } => return false,
             E::NodeUnknown { node, epoch } | E::TaintsRemoved { node, epoch } | E::OrphansRemoved { node, epoch } => {
                 (epoch, self.health.rows[node.ix()].epoch)
             }
@@ -622,6 +637,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         }
         self.update_pace(jobset);
         self.schedule_end_of_work(jobset);
+        self.schedule_after_ready();
     }
 
     /// Schedules the completion of the work, or removes it.
@@ -755,6 +771,6 @@ impl<'m, 'd> Replication<'m, 'd> {
                 recoveries: std::mem::take(&mut row.recoveries),
             });
         }
-        NodesOutcome { end, end_reason, jobsets: results, ledger: self.accounts.close(end) }
+        NodesOutcome { end, end_reason, jobsets: results, ledger: self.accounts.close(end), warnings: self.warnings }
     }
 }

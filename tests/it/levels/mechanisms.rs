@@ -160,3 +160,49 @@ fn a_pod_that_joins_in_place_takes_its_start_time() {
     let case = Case { job: IN_PLACE.to_owned(), rest, ..Case::new("InPlaceRestart", (1, 4), 5, &[&often]) };
     assert_equal("drains", &case.scenario(), 6);
 }
+
+/// Scripted faults have the effects of random ones, on named nodes and on the nodes of pods.
+#[test]
+fn scripted_faults_concern_the_same_nodes_and_pods() {
+    let faults = "faults: [{at: 1d, crashNode: {ofPod: train-w-0-1, alias: lost}}, {at: 2d, newNode: {alias: lost}}, \
+                  {at: 3d, drainNode: {ofPod: train-w-0-2, alias: maintained}}, {at: 4d, uncordonNode: {alias: maintained}}, \
+                  {afterReady: 5d, containerExit: {pod: train-w-0-3, exitCode: 1}}, {at: 6d, partitionNode: {ofPod: \
+                  train-w-0-4, alias: away}}, {at: 146h, returnNode: {alias: away}}, {at: 7d, deleteNode: {ofPod: \
+                  train-w-0-5, alias: gone}}, {at: 8d, newNode: {alias: gone}}, {at: 9d, cordonNode: {ofPod: train-w-0-6}}]";
+    for strategy in ["Recreate", "BlockingRecreate"] {
+        let case = Case { rest: faults, ..Case::new(strategy, (1, 8), 12, &[EXIT]) };
+        assert_equal(strategy, &case.scenario(), 4);
+    }
+    let case = Case { job: IN_PLACE.to_owned(), rest: faults, ..Case::new("InPlaceRestart", (1, 8), 12, &[EXIT]) };
+    assert_equal("in place", &case.scenario(), 4);
+    let exits = "faults: [{at: 1d, containerExit: {pod: train-w-0-0, exitCode: 3}}]";
+    let rare = EXIT.replace("20d", "20000d");
+    let case = Case { rest: exits, limit: "maxRestarts: 0".to_owned(), ..Case::new("Recreate", (1, 2), 2, &[&rare]) };
+    for one in checked(&case.scenario(), 7, 2) {
+        let ends = [&one.pods, &one.nodes].map(|replication| replication.jobsets[0].terminal_state);
+        assert_eq!(ends, ["Failed"; 2]);
+    }
+}
+
+/// An action on a pod that does not run has no effect, which both levels say.
+#[test]
+fn a_scripted_fault_without_a_target_is_named() {
+    let faults = "faults: [{at: 1s, containerExit: {pod: train-w-0-0, exitCode: 1}}]";
+    let case = Case { rest: faults, ..Case::new("Recreate", (1, 2), 2, &[EXIT]) };
+    for one in checked(&case.scenario(), 7, 1) {
+        for replication in [&one.pods, &one.nodes] {
+            let says =
+                |text: &String| text.contains("fault 0") && text.contains("no container of train-w-0-0 was running");
+            assert!(replication.warnings.iter().any(says), "{:?}", replication.warnings);
+        }
+    }
+}
+
+/// Without storage objects, claims are bound at once to volumes that all nodes can use.
+#[test]
+fn claims_that_exist_restrict_no_node() {
+    let volumes = "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], containers";
+    let job = NEVER.replace("containers", volumes);
+    let case = Case { job, ..Case::new("Recreate", (1, 8), 12, &[HOST, EXIT]) };
+    assert_equal("claims", &case.scenario(), 4);
+}
