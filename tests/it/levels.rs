@@ -50,6 +50,8 @@ struct Case<'a> {
     more: &'a str,
     rest: &'a str,
     checkpoint: &'a str,
+    /// Step time of the training, and more of its fields.
+    step: &'a str,
     /// Completions of a Job; `None`: one per pod.
     completions: Option<u32>,
 }
@@ -75,6 +77,7 @@ impl<'a> Case<'a> {
             more: "",
             rest: "",
             checkpoint: "{every: 15m, blocking: 600ms, commitDelay: 1m, restore: 3m}",
+            step: "6s",
             completions: None,
         }
     }
@@ -83,8 +86,8 @@ impl<'a> Case<'a> {
         let scenario = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: levels}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
-             [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
-            self.pools, self.checkpoint, self.faults, self.rest
+             [{{manifest: jobset.yaml}}]\ntraining: {{step: {}, checkpoint: {}, initialization: 2m}}\ncontrolPlane: {{kubeScheduler: {{ties: InOrder}}}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
+            self.pools, self.step, self.checkpoint, self.faults, self.rest
         );
         let (jobs, pods) = self.jobs;
         let jobset = format!(
@@ -104,6 +107,15 @@ impl<'a> Case<'a> {
 
 fn experiment(scenario: &ScenarioSpec) -> NodesExperiment {
     NodesExperiment::new(scenario).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Returns why level `nodes` refuses a scenario.
+fn refused(scenario: &ScenarioSpec) -> String {
+    match NodesExperiment::new(scenario) {
+        Err(NotAtNodes::Refused(why)) => why.join("\n"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the scenario is not rejected"),
+    }
 }
 
 fn checked(scenario: &ScenarioSpec, seed: u64, replications: u64) -> Vec<CheckedLevels> {
@@ -532,11 +544,6 @@ fn single_jobs_restart_alone_at_both_levels() {
 
 #[test]
 fn unmodelled_features_are_rejected_by_name() {
-    let refused = |scenario: &ScenarioSpec| match NodesExperiment::new(scenario) {
-        Err(NotAtNodes::Refused(why)) => why.join("\n"),
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("the scenario is not rejected"),
-    };
     let shares = Case { job: with_port("cpu: 1"), ..Case::new("Recreate", (1, 8), 8, &[HOST]) };
     assert!(refused(&shares.scenario()).contains("ports of the node"));
     let replaces = format!("podReplacementPolicy: TerminatingOrFailed, {FAIL_ON_DISRUPTION}{NEVER}");

@@ -134,7 +134,7 @@ impl NodesExperiment {
             digest: digest(outcome),
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
-            jobsets: outcome.jobsets.iter().map(|jobset| self.jobset(jobset)).collect(),
+            jobsets: outcome.jobsets.iter().enumerate().map(|(at, jobset)| self.jobset(at, jobset)).collect(),
             ledger_s: ledger(&outcome.ledger),
             fleet_goodput: TimeShares::from_ledger(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
@@ -145,8 +145,9 @@ impl NodesExperiment {
         }
     }
 
-    fn jobset(&self, outcome: &JobSetResult) -> ReplicatedJobSet {
+    fn jobset(&self, at: usize, outcome: &JobSetResult) -> ReplicatedJobSet {
         let training = &outcome.training;
+        let job = self.scenario().training.iter().find(|job| job.jobset == at);
         ReplicatedJobSet {
             all_restarts: (outcome.restarts + outcome.job_restarts).max(outcome.budget_used),
             restart_budget_used: outcome.budget_used,
@@ -157,7 +158,7 @@ impl NodesExperiment {
             completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,
             restarts_count_towards_max: outcome.restarts_count_towards_max,
-            training: Some(TrainingSummary::from_outcome(training, None)),
+            training: Some(TrainingSummary::from_outcome(training, job)),
             admission: None,
             taken: self.time_by_cause(outcome),
             timeline: JobTimeline::from_training(training),

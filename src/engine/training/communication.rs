@@ -1,65 +1,28 @@
-//! The communication of training jobs: their step times follow from the placement of their pods, the rates of links,
-//! and the other jobs that share links.
+//! The communication of training jobs: the step times follow from the nodes of their pods at the start of a segment.
 
 use super::TrainingState;
 use crate::ctx::EngineContext;
-use crate::record::{Body, StepOutcome};
+use crate::record::Body;
 use crate::store::flag;
-use sim_api::spec::{Communication, LinkKind};
-use sim_base::{Duration, NodeId, SimTime};
-use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobDemand, JobIsland, StepTime, job_islands, step_time};
+use sim_api::spec::LinkKind;
+use sim_base::NodeId;
+use sim_policy::fabric::{JobDemand, StepTime};
 use sim_reliability::training::{PaceReason, UNIT_FACTOR};
-use std::sync::Arc;
-
-/// A change of a step time by less than this fraction, such as by a neighbor that sends a few bytes, is ignored.
-const NOTICEABLE: u64 = 1_000_000;
-
-/// The links of the cluster and their use.
-#[derive(Clone, Default)]
-pub struct TrainingFabric {
-    /// Only if a job communicates.
-    map: Option<Arc<FabricMap>>,
-    /// With the demands of all jobs that run.
-    pub load: FabricLoad,
-    /// Labels of nodes have changed since the islands of `map` were found.
-    pub has_new_labels: bool,
-}
-
-/// The placement of a job during a segment.
-#[derive(Clone, Default)]
-pub struct PlacedJob {
-    islands: Vec<JobIsland>,
-    /// Step time as last recorded, and its factor in billionths of the computation.
-    step: Duration,
-    factor: u64,
-}
-
-impl TrainingFabric {
-    pub fn new(ctx: &EngineContext<'_>) -> TrainingFabric {
-        let communicates = ctx.scenario.training.iter().any(|job| job.communication.is_some());
-        let cluster = &ctx.store.nodes.cluster;
-        let map = communicates.then(|| Arc::new(FabricMap::build(&ctx.scenario.topology, cluster)));
-        TrainingFabric { map, ..TrainingFabric::default() }
-    }
-}
 
 impl TrainingState {
     /// A segment begins: finds the islands of the job's pods, and the time of its steps there.
     pub(super) fn place_job(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
-        if let Some(map) = self.fabric.map.as_mut().filter(|_| std::mem::take(&mut self.fabric.has_new_labels)) {
-            Arc::make_mut(map).regroup_slices(&ctx.store.nodes.cluster);
+        if std::mem::take(&mut self.has_new_labels) {
+            self.fabric.regroup_slices(&ctx.store.nodes.cluster);
         }
-        let Some(map) = self.fabric.map.clone().filter(|_| ctx.scenario.training[at].communication.is_some()) else {
+        if ctx.scenario.training[at].communication.is_none() {
             return;
-        };
-        let islands = job_islands(&map, self.ordered_nodes(ctx, at).into_iter());
-        if let Some(current) = &mut self.jobs[at].segment {
-            current.placed = PlacedJob { islands, ..PlacedJob::default() };
         }
-        if let Some(time) = self.step_time(ctx, at) {
-            self.set_step_time(ctx, at, &time);
-            self.set_demand(ctx, at, Some(time.demand));
+        let placed = self.fabric.place(self.ordered_nodes(ctx, at).into_iter());
+        if let (Some(placed), Some(current)) = (placed, &mut self.jobs[at].segment) {
+            current.placed = placed;
         }
+        self.update_step_time(ctx, at);
     }
 
     /// A segment has ended: its links are free for others.
@@ -69,18 +32,7 @@ impl TrainingState {
 
     /// Changes what a job sends over the network, and the step times of the jobs that share links with it.
     fn set_demand(&mut self, ctx: &mut EngineContext<'_>, at: usize, demand: Option<JobDemand>) {
-        let demands = &mut self.fabric.load.demands;
-        let before = match demand.clone() {
-            Some(demand) => demands.insert(at, demand),
-            None => demands.remove(&at),
-        };
-        if before == demand {
-            return;
-        }
-        let shares = |other: &JobDemand| before.iter().chain(&demand).any(|own| own.shares_links(other));
-        let others = self.fabric.load.demands.iter().filter(|(other, demand)| **other != at && shares(demand));
-        let others: Vec<usize> = others.map(|(other, _)| *other).collect();
-        for other in others {
+        for other in self.fabric.set_demand(at, demand) {
             if self.step_time(ctx, other).is_some_and(|time| self.set_step_time(ctx, other, &time)) {
                 self.reschedule_end(ctx, other);
             }
@@ -89,15 +41,7 @@ impl TrainingState {
 
     /// The links of a node or its island have a share of their normal rate.
     pub(super) fn degrade_links(&mut self, ctx: &mut EngineContext<'_>, (links, node): (LinkKind, NodeId), share: f64) {
-        let Some(map) = &self.fabric.map else {
-            return;
-        };
-        let load = &mut self.fabric.load;
-        let changed = match links {
-            LinkKind::Island if !map.island(node).is_some() => false,
-            LinkKind::Island => load.island_links.insert(node, share) != Some(share),
-            LinkKind::Network => load.nodes.insert(node, share) != Some(share),
-        };
+        let changed = self.fabric.degrade(links, node, share);
         for at in (0..self.jobs.len()).filter(|_| changed) {
             if self.update_step_time(ctx, at) {
                 self.reschedule_end(ctx, at);
@@ -141,55 +85,29 @@ impl TrainingState {
     /// Returns the time of a step with the current rates, if the job runs and communicates.
     fn step_time(&mut self, ctx: &EngineContext<'_>, at: usize) -> Option<StepTime> {
         let communication = ctx.scenario.training[at].communication.as_ref()?;
-        let islands = &self.jobs[at].segment.as_ref()?.placed.islands;
         let compute_s = self.compute_s(ctx, at)?;
-        let map = self.fabric.map.as_ref()?;
-        let load = &mut self.fabric.load;
-        let own = load.demands.remove(&at);
-        let time = step_time(map, load, islands, communication, compute_s);
-        load.demands.extend(own.map(|own| (at, own)));
-        Some(time)
+        let placed = &self.jobs[at].segment.as_ref()?.placed;
+        self.fabric.step_time(at, placed, communication, compute_s)
     }
 
     /// Records the time of a step and returns true if it has changed.
     fn set_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize, time: &StepTime) -> bool {
-        let (Some(map), Some(communication)) = (&self.fabric.map, &ctx.scenario.training[at].communication) else {
+        let Some(communication) = &ctx.scenario.training[at].communication else {
             return false;
         };
         let (Some(compute_s), Some(current)) = (self.compute_s(ctx, at), &mut self.jobs[at].segment) else {
             return false;
         };
-        let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
-        let seconds = Duration::from_seconds_f64(time.seconds);
-        let known = current.placed.step.0;
-        if current.placed.factor == factor || seconds.0.abs_diff(known) < known / NOTICEABLE {
+        let time = (time, compute_s);
+        let Some(new) = self.fabric.change_step_time(ctx.now, &mut current.placed, communication, time) else {
             return false;
-        }
-        (current.placed.factor, current.placed.step) = (factor, seconds);
+        };
         let done = current.run.done(ctx.now);
-        current.run.plan.pace.set_factor(done, PaceReason::Communication, factor);
-        let outcome = outcome(map, communication, &current.placed.islands, time);
+        current.run.plan.pace.set_factor(done, PaceReason::Communication, new.factor);
         let job = &mut self.jobs[at];
-        ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step: seconds, exposed: outcome.exposed });
-        job.steps.push(StepOutcome { at: ctx.now, ..outcome });
+        let (step, exposed) = (new.outcome.step, new.outcome.exposed);
+        ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step, exposed });
+        job.steps.push(new.outcome);
         true
-    }
-}
-
-/// Describes a step time for the outcome.
-fn outcome(map: &FabricMap, communication: &Communication, islands: &[JobIsland], time: &StepTime) -> StepOutcome {
-    let limit = time.limit(communication).map(|limit| match limit {
-        FabricLimit::IslandLinks => "links of the islands".to_owned(),
-        FabricLimit::NodePorts => "network of the nodes".to_owned(),
-        FabricLimit::Uplinks { level } => format!("uplinks of level {}", map.levels[level].name),
-    });
-    StepOutcome {
-        at: SimTime::ZERO,
-        step: Duration::from_seconds_f64(time.seconds),
-        exposed: Duration::from_seconds_f64(time.exposed_s),
-        traffic: time.traffic.iter().map(|part| Duration::from_seconds_f64(part.seconds)).collect(),
-        limit,
-        islands: islands.len() as u32,
-        groups: (0..map.levels.len()).map(|level| map.groups_of(level, islands)).collect(),
     }
 }

@@ -17,13 +17,13 @@ use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcome};
 use crate::store::{ChangeKind, JobSetChange, NodeChange, ObjectStore, PodChange, flag};
-use communication::{PlacedJob, TrainingFabric};
 use processes::TrainingPod;
 use silent::FaultyProcess;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
 use sim_reliability::training::{
-    PlanStart, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingHosts, UNIT_FACTOR,
+    PlacedJob, PlanStart, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingFabric, TrainingHosts,
+    UNIT_FACTOR,
 };
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
@@ -35,6 +35,8 @@ pub struct TrainingState {
     /// Slowdown factors of slow machines, in billionths of the normal step time.
     slowdowns: BTreeMap<NodeId, u64>,
     fabric: TrainingFabric,
+    /// Labels of nodes have changed since the islands of `fabric` were found.
+    has_new_labels: bool,
 }
 
 /// The slices that did a piece of work.
@@ -90,7 +92,9 @@ impl TrainingState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.pods.clear();
         self.slowdowns.clear();
-        self.fabric = TrainingFabric::new(ctx);
+        let scenario = ctx.scenario;
+        self.fabric = TrainingFabric::new(&scenario.topology, &ctx.store.nodes.cluster, &scenario.training);
+        self.has_new_labels = false;
         let job = |t: &TrainingJob| TrainingJobState {
             jobset: JobSetId(t.jobset as u32),
             down: 0,
@@ -162,7 +166,7 @@ impl TrainingState {
                 jobset
             }
             ChangeKind::Node(node, change) => {
-                self.fabric.has_new_labels |= matches!(change, NodeChange::Spec | NodeChange::Created);
+                self.has_new_labels |= matches!(change, NodeChange::Spec | NodeChange::Created);
                 let is_wiped =
                     matches!(change, NodeChange::Machine { dead: true } | NodeChange::Created | NodeChange::Gone);
                 for at in 0..self.jobs.len() {
@@ -373,8 +377,7 @@ impl TrainingState {
     /// The end of the run: the current segment is neither saved nor lost.
     pub fn close(&mut self, ctx: &mut EngineContext<'_>, accounting: &mut TimeAccounting) -> Vec<TrainingOutcome> {
         let mut all = Vec::new();
-        // All jobs end together: none gets the links of another.
-        self.fabric.load.demands.clear();
+        self.fabric.end_all();
         for at in 0..self.jobs.len() {
             let reached = self.end_segment(ctx, at, false, accounting);
             let job = &self.jobs[at];

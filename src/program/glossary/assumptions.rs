@@ -14,6 +14,8 @@ pub struct SimulatedEffect {
     pub metric: String,
     /// Mean of the metric with unchanged parameters.
     pub base: Option<f64>,
+    /// Level of detail of the replications.
+    pub level: &'static str,
     pub replications: u64,
     /// Number of replications that `base` is the mean of.
     pub values: usize,
@@ -89,9 +91,10 @@ fn effects(out: &mut String, rows: &[AssumptionRow], simulated_effect: &Simulate
         n => format!(", of which {n} with a value ({})", simulated_effect.outcomes),
     };
     let head = format!(
-        "{}: {base} over {}{counted}. Each value was simulated {} % smaller and larger with common random numbers.",
+        "{}: {base} over {} ({}){counted}. Each value was simulated {} % smaller and larger with common random numbers.",
         simulated_effect.metric,
         count(simulated_effect.replications, "replication"),
+        simulated_effect.level,
         simulated_effect.step
     );
     add_sentence(out, "", &head, style);
@@ -191,7 +194,7 @@ pub fn as_json(name: &str, rows: &[AssumptionRow], simulated_effect: Option<&Sim
     });
     if let Some(p) = simulated_effect {
         all["metric"] = json!({
-            "name": p.metric, "mean": p.base, "replications": p.replications, "stepPercent": p.step,
+            "name": p.metric, "mean": p.base, "level": p.level, "replications": p.replications, "stepPercent": p.step,
         });
     }
     all

@@ -2,6 +2,7 @@
 //!
 //! Pure functions. Must never know what interrupts a job or when. Both levels of detail use them.
 
+mod communication;
 mod corruption;
 mod elastic;
 mod hosts;
@@ -13,6 +14,7 @@ pub mod segment;
 mod trainer;
 mod work_ledger;
 
+pub use communication::{NewStepTime, PlacedJob, TrainingFabric};
 pub use corruption::SilentCorruption;
 pub use elastic::ElasticShare;
 pub use hosts::TrainingHosts;

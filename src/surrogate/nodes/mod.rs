@@ -13,6 +13,7 @@ mod faults;
 mod health;
 mod in_place;
 mod jobs;
+mod links;
 mod measure;
 mod model;
 mod outcome;

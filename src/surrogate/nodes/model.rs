@@ -8,6 +8,7 @@ use sim_base::{Duration, NodeId};
 use sim_policy::placement::{TemplateFacts, has_room};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use sim_reliability::faults::FaultModel;
+use sim_reliability::training::TrainingFabric;
 use sim_scheduler::SchedulerConfiguration;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,6 +19,8 @@ pub struct NodesModel {
     pub scenario: Arc<ScenarioSpec>,
     pub faults: FaultModel,
     pub script: NodesScript,
+    /// The links of the cluster, without jobs.
+    pub fabric: TrainingFabric,
     pub cluster: ClusterBuilder,
     /// The domains of each topology key of exclusive placement.
     pub domains: Vec<TopologyDomains>,
@@ -32,7 +35,8 @@ pub struct NodesModel {
     pub nodes_to_find: u32,
     /// Whether a pod leaves no room on its node for another one, of whatever template.
     pub takes_nodes_alone: bool,
-    /// Whether nodes differ in nothing that matters: one pool, and no faults of whole domains or named nodes.
+    /// Whether nodes differ in nothing that matters: one pool, no faults of whole domains or named nodes, and no
+    /// communication over their links.
     pub has_equal_nodes: bool,
     /// Whether machines are billed only while they exist, and whether idle spares are not billed.
     pub has_on_demand: bool,
@@ -96,6 +100,7 @@ impl NodesModel {
         let mut model = NodesModel {
             has_on_demand,
             has_cold_spares: scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO),
+            fabric: TrainingFabric::new(&scenario.topology, &cluster, &scenario.training),
             script: NodesScript::new(&scenario, faults.pods()),
             faults,
             domains: Vec::new(),
@@ -108,6 +113,7 @@ impl NodesModel {
             has_equal_nodes: scenario.topology.pools.len() == 1
                 && scenario.topology.pools[0].nodes.is_empty()
                 && scenario.faults.is_empty()
+                && scenario.training.iter().all(|training| training.communication.is_none())
                 && scenario.fault_processes.iter().all(|process| matches!(process.on, FaultsOn::Node | FaultsOn::Pod)),
             price: cluster
                 .price_micros_per_hour

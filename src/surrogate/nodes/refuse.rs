@@ -236,7 +236,12 @@ fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) 
     for training in &scenario.training {
         refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
         refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
-        refuse(training.communication.is_some(), "step times that depend on the placement (training.communication)");
+        let jobset = &scenario.jobsets[training.jobset].jobset;
+        let is_exclusive = jobset.spec.replicated_jobs.iter().all(|rj| jobset.webhook_key(rj).is_some());
+        refuse(
+            training.communication.is_some() && !is_exclusive,
+            "step times that depend on the order of pods on nodes (training.communication without exclusive placement)",
+        );
     }
 }
 

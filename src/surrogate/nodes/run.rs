@@ -16,6 +16,7 @@ use sim_engine::record::{EndReason, LedgerCategory};
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
 use sim_reliability::faults::SPARE;
+use sim_reliability::training::TrainingFabric;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -352,6 +353,7 @@ pub(super) struct Replication<'m, 'd> {
     pub waiting: BTreeSet<(u64, usize)>,
     /// Nodes may have become free for pods that wait.
     pub has_free_nodes: bool,
+    pub fabric: TrainingFabric,
     /// Slowdown factors of machines that were slow, in billionths of the normal step time.
     pub slowdowns: BTreeMap<NodeId, u64>,
     /// Whether all pods of all JobSets have been ready.
@@ -418,6 +420,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             waits: 0,
             waiting: BTreeSet::new(),
             has_free_nodes: false,
+            fabric: model.fabric.clone(),
             slowdowns: BTreeMap::new(),
             was_ready: false,
             aliases: BTreeMap::new(),
@@ -635,6 +638,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         if self.jobs_of(jobset).any(is_hung) {
             self.jobsets[jobset].trainer.hang(self.now);
         }
+        self.place_on_links(jobset);
         self.update_pace(jobset);
         self.schedule_end_of_work(jobset);
         self.schedule_after_ready();
@@ -674,6 +678,7 @@ impl<'m, 'd> Replication<'m, 'd> {
         let over = row.trainer.interrupt(self.now);
         row.trainer.job.ledger.set_holds_all(self.now, false);
         self.book(jobset, over);
+        self.release_links(jobset);
         for job in self.jobs_of(jobset) {
             self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
         }
@@ -698,6 +703,7 @@ impl<'m, 'd> Replication<'m, 'd> {
     fn work_done(&mut self, jobset: usize) {
         let over = self.jobsets[jobset].trainer.finish(self.now);
         self.book(jobset, over);
+        self.release_links(jobset);
         for job in self.jobs_of(jobset) {
             self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
         }

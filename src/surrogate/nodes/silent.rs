@@ -17,8 +17,7 @@ impl Replication<'_, '_> {
                 self.slowdowns.insert(node, (factor * UNIT_FACTOR as f64) as u64);
                 (0..self.jobsets.len()).for_each(|jobset| self.update_pace(jobset));
             }
-            // Links matter to jobs with a communication time only, which are refused.
-            SilentFaults::Degrade { .. } => {}
+            SilentFaults::Degrade { links, factor } => self.degrade_links(links, node, 1.0 / factor),
             SilentFaults::Corrupt { found_after } => {
                 self.pods_on(node).into_iter().for_each(|pod| self.corrupt(pod, found_after));
             }
@@ -43,6 +42,7 @@ impl Replication<'_, '_> {
         let slow = self.slowdowns.iter().filter(|(_, factor)| **factor > UNIT_FACTOR);
         let slowest = slow.filter(|(node, _)| of(node)).map(|(_, factor)| *factor).max();
         if self.jobsets[jobset].trainer.slow_down(self.now, slowest.unwrap_or(UNIT_FACTOR)) {
+            self.update_step_time(jobset);
             self.schedule_end_of_work(jobset);
         }
     }

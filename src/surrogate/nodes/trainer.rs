@@ -5,8 +5,8 @@ use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{JobId, JobSetId, NodeId, SimTime};
 use sim_reliability::training::{
-    BookedSegment, PaceReason, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingHosts, TrainingOutcome,
-    UNIT_FACTOR,
+    BookedSegment, NewStepTime, PaceReason, PlacedJob, RunningSegment, SegmentEnd, SilentCorruption, StepOutcome,
+    Trainer, TrainingHosts, TrainingOutcome, UNIT_FACTOR,
 };
 
 /// A process that computes wrong results, which may have ended since.
@@ -27,6 +27,9 @@ pub struct NodesTrainer<'m> {
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
     segment: Option<(RunningSegment, HeldAccelerators)>,
+    /// Its placement in the current segment, and the changes of its step time; only if it communicates.
+    pub placed: PlacedJob,
+    steps: Vec<StepOutcome>,
     /// Slowdown factor of the slowest machine in the current segment.
     slowdown: u64,
     /// The corrupt state of the job, if any, and the number of corruptions so far.
@@ -53,6 +56,8 @@ impl<'m> NodesTrainer<'m> {
             job: Trainer::new(spec),
             hosts: is_lost_with_hosts.then(TrainingHosts::default),
             segment: None,
+            placed: PlacedJob::default(),
+            steps: Vec::new(),
             slowdown: UNIT_FACTOR,
             corruption: None,
             corruptions: 0,
@@ -103,6 +108,7 @@ impl<'m> NodesTrainer<'m> {
         let start = self.job.next_start();
         let segment = self.job.begin(now, self.spec, &start, (self.key, draws));
         (self.segment, self.slowdown) = (Some((segment, held)), UNIT_FACTOR);
+        self.placed = PlacedJob::default();
         undone
     }
 
@@ -119,6 +125,21 @@ impl<'m> NodesTrainer<'m> {
         let done = segment.done(now);
         segment.plan.pace.set_factor(done, PaceReason::Slow, factor);
         self.slowdown = factor;
+        true
+    }
+
+    /// Time of the computation in a step, in seconds, with the slowest pod; `None` if nothing runs.
+    pub fn compute_s(&self) -> Option<f64> {
+        let step = self.spec.step.filter(|_| self.is_running())?;
+        Some(step.seconds() * self.slowdown as f64 / UNIT_FACTOR as f64)
+    }
+
+    /// The step time has changed. Returns whether a segment runs.
+    pub fn change_step_time(&mut self, now: SimTime, new: NewStepTime) -> bool {
+        let Some((segment, _)) = &mut self.segment else { return false };
+        let done = segment.done(now);
+        segment.plan.pace.set_factor(done, PaceReason::Communication, new.factor);
+        self.steps.push(new.outcome);
         true
     }
 
@@ -189,6 +210,7 @@ impl<'m> NodesTrainer<'m> {
         let last = self.end(now, false);
         let reached = last.as_ref().map(|(reached, _)| *reached);
         let outcome = self.job.outcome(now, self.spec, (JobSetId(jobset as u32), reached));
-        (outcome, last.map(|(_, over)| over))
+        let steps = std::mem::take(&mut self.steps);
+        (TrainingOutcome { steps, ..outcome }, last.map(|(_, over)| over))
     }
 }

@@ -1,6 +1,8 @@
 //! Mechanisms of level `pods` that level `nodes` lacked: each has a scenario in which it decides the result.
 
-use super::{Case, DRAIN, EXIT, HOST, IN_PLACE, NEVER, REPAIR, assert_equal, assert_same_means, checked, pool};
+use super::{
+    Case, DRAIN, EXIT, HOST, IN_PLACE, NEVER, REPAIR, assert_equal, assert_same_means, checked, pool, refused,
+};
 
 const SLOW_STOP: &str = "containers: [{replicatedJob: w, stopAfter: 5m}]";
 
@@ -205,4 +207,35 @@ fn claims_that_exist_restrict_no_node() {
     let job = NEVER.replace("containers", volumes);
     let case = Case { job, ..Case::new("Recreate", (1, 8), 12, &[HOST, EXIT]) };
     assert_equal("claims", &case.scenario(), 4);
+}
+
+/// Jobs that communicate make steps at the speed of the links of their nodes, which faults degrade.
+#[test]
+fn communication_takes_the_time_of_the_links() {
+    let links =
+        "islandKind: NvLink, interconnect: {kind: Switch, gbitsPerSecond: 7200, efficiency: 0.8, latency: 50us}";
+    let pools = pool(&format!("count: 4, nodesPerIsland: 5, {links}"), "su: a, example.com/slice: \"s{pool}\"")
+        + "  dcnLevels: [{name: su, label: su, gbitsPerSecond: 1600, latency: 14us}]\n";
+    let degrades = "- {cause: switch, on: Island, does: Degrade, bandwidth: 0.5, mtbf: 4d, backAfter: 6h}\n";
+    let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 20d, backAfter: 8h}\n";
+    let training = "6s, parallelism: [{axis: data, over: Islands}, {axis: tensor, over: Island}], communication: [{axis: data, \
+                    collective: AllReduce, bytes: 140G}, {axis: tensor, collective: AllReduce, bytes: 250G}]";
+    let case = Case {
+        pools,
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        step: training,
+        ..Case::new("BlockingRecreate", (3, 4), 0, &[degrades, slow, EXIT, HOST])
+    };
+    let scenario = case.scenario();
+    assert_equal("links", &scenario, 4);
+    for one in checked(&scenario, 7, 2) {
+        let steps = [&one.pods, &one.nodes].map(|replication| {
+            let training = replication.jobsets[0].training.as_ref().expect("a training job");
+            (training.step_times.len(), training.mean_step.as_ref().expect("a mean step").step_s)
+        });
+        assert!(steps[0].0 > 3, "the step time changes: {steps:?}");
+        assert!((steps[0].1 - steps[1].1).abs() < 0.001 * steps[0].1, "{steps:?}");
+    }
+    let shared = Case { annotations: "", ..case };
+    assert!(refused(&shared.scenario()).contains("without exclusive placement"));
 }

@@ -105,6 +105,7 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Command
         values: values.len(),
         outcomes: OutcomeCounts::new(base.iter().map(ReplicationResult::outcome)),
         metric,
+        level: runner.loaded.level_name(),
         replications: n,
         step: args.step,
     };
