@@ -23,12 +23,35 @@ pub fn limits() -> ReplicationLimits {
     limits
 }
 
+/// Runs replications until they are finished, the first signal arrives, or this wall time has passed. Results then
+/// cover fewer replications.
+#[cfg(any(unix, windows))]
+pub fn with_time_limit<T>(limit: std::time::Duration, run: impl FnOnce(&ReplicationLimits) -> T) -> T {
+    let limits = ReplicationLimits::unlimited();
+    let (over, signal) = (limits.flag.clone(), self::limits().flag);
+    let (finished, waits) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || signals::raise_after(limit, &over, || signal.is_raised(), &waits));
+        let result = run(&limits);
+        drop(finished);
+        result
+    })
+}
+
+/// Runs replications until they are finished: a browser has no threads for a clock.
+#[cfg(not(any(unix, windows)))]
+pub fn with_time_limit<T>(_limit: std::time::Duration, run: impl FnOnce(&ReplicationLimits) -> T) -> T {
+    run(&limits())
+}
+
 #[cfg(any(unix, windows))]
 mod signals {
     use super::RUNS;
     use crate::cli::failure::INTERRUPTED;
     use crate::cli::output;
+    use sim_analysis::experiment::StopFlag;
     use std::sync::OnceLock;
+    use std::sync::mpsc::{Receiver, RecvTimeoutError};
     use std::time::{Duration, Instant};
 
     /// Time of the first signal.
@@ -37,6 +60,20 @@ mod signals {
     /// Time during which further signals belong to the first one: `timeout` and shells send a signal to the process
     /// and to its group.
     const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
+    /// Time between two looks at the clock.
+    const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+    /// Raises a flag after this time, or when a signal has arrived, unless the work is finished before.
+    #[expect(clippy::disallowed_methods, reason = "limits the time of a check, which says what it covers")]
+    pub fn raise_after(limit: Duration, flag: &StopFlag, has_signal: impl Fn() -> bool, finished: &Receiver<()>) {
+        let start = Instant::now();
+        while finished.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
+            if has_signal() || start.elapsed() >= limit {
+                return flag.raise();
+            }
+        }
+    }
 
     /// Installs the signal handler. Called once at program start.
     pub fn install() {

@@ -70,6 +70,8 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
     assert!(text.contains("restartLatency_s"), "{text}");
     let text = run(&[&spares[..], &["--check", "--level", "pods"]].concat(), 2);
     assert!(text.contains("at level pods only"), "{text}");
+    let text = run(&["run", GANG, "--check-level", "--seeds", "1000000", "--time-limit", "1ms"], 0);
+    assert!(text.contains("of 1000000 replications were checked within the time limit of 1ms"), "{text}");
     let text = run(&["run", GANG, "--paranoid"], 2);
     assert!(text.contains("--level pods"), "{text}");
 }

@@ -2,15 +2,14 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::node_level::{CHECK_TIME, CheckedReplications};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions, options};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
-use sim_analysis::experiment::{
-    ExperimentSubject, NodesExperiment, ReplicationLimits, ReplicationResult, check_levels,
-};
+use sim_analysis::experiment::{ExperimentSubject, NodesExperiment, ReplicationLimits, ReplicationResult};
 use sim_analysis::format::count;
 use sim_analysis::planning::{SampleMetric, SampleRow};
-use sim_base::fnv;
+use sim_base::{Duration, fnv};
 use sim_report::assumptions::sensitivity;
 use sim_report::console::check_level::LevelCheck;
 use sim_report::files::rundir::RunDir;
@@ -111,11 +110,9 @@ impl<'a> TrialRunner<'a> {
             output::note("note: no value is recommended, so --check compares nothing");
             return Ok(());
         };
-        let progress = ProgressLine::new(self.quiet, |done| format!("{done}/{n} replications at both levels"));
-        let reach = |done| progress.reach(done);
-        let all = check_levels(nodes, (self.seed, n), (self.input.threads(), &self.limits), &reach)?;
-        drop(progress);
-        self.checked = Some(LevelCheck::from_checks(nodes, self.seed, &all));
+        let limit = CHECK_TIME.parse::<Duration>().map_err(|e| e.to_string())?;
+        let which = CheckedReplications { seed: self.seed, n, threads: self.input.threads(), limit };
+        self.checked = Some(which.check(nodes, self.quiet)?);
         Ok(())
     }
 

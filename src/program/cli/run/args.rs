@@ -1,7 +1,9 @@
 //! Command line of `run`.
 
 use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, Verbosity};
+use crate::cli::inputs::node_level::CHECK_TIME;
 use clap::{Args, ValueEnum};
+use sim_base::Duration;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -15,6 +17,9 @@ pub struct RunArgs {
     /// with code 5 if they differ (docs/levels.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid", "trace"])]
     pub check_level: bool,
+    /// Stop --check-level after this time on the clock, and compare the replications that are finished by then
+    #[arg(long, value_name = "DURATION", default_value = CHECK_TIME, requires = "check_level")]
+    pub time_limit: Duration,
     /// Print the JobSets as stored by the API server, with all defaults, and do not run
     #[arg(long, conflicts_with_all = ["out", "seeds", "fail_if", "paranoid", "trace"])]
     pub show_effective: bool,
