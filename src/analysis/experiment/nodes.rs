@@ -35,7 +35,10 @@ impl fmt::Display for NotAtNodes {
         match self {
             NotAtNodes::Refused(why) => {
                 write!(f, "level nodes does not support this scenario")?;
-                why.iter().try_for_each(|why| write!(f, "\n  - {why}"))
+                match why.as_slice() {
+                    [only] => write!(f, ": {only}"),
+                    all => all.iter().try_for_each(|why| write!(f, "\n  - {why}")),
+                }
             }
             NotAtNodes::CannotRun(why) => why.fmt(f),
             NotAtNodes::NotMeasured(why) => f.write_str(why),

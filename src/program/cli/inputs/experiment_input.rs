@@ -114,7 +114,7 @@ impl ExperimentInput {
             let LoadedInput::Pods(loaded) = self.load(&sets).ok()? else { return None };
             let why = node_level::why_not(&loaded.scenario).into_iter().next()?;
             let names: Vec<String> = sets.iter().map(|(path, value)| format!(" with {path}={value}")).collect();
-            Some(format!("level pods, because level nodes does not support{}: {why}", names.concat()))
+            Some(format!("level pods, because level nodes does not support these inputs{}: {why}", names.concat()))
         });
         if let Some(why) = &refused {
             (self.level, self.chose_nodes) = (Some(ModelLevel::Pods), false);

@@ -42,7 +42,7 @@ pub enum PlanCommand {
     Breakeven(BreakEvenArgs),
     /// Estimate small probabilities of lost time or exhausted maxRestarts by splitting
     #[command(
-        after_help = "Examples:\n  jobset-sim plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20\n  jobset-sim plan rare fleet.yaml --loss-budget 10d --seeds 60 --out rare\n  jobset-sim plan rare scenario.yaml --level nodes --loss-budget 5d\n\nMultilevel splitting: runs that reach a level are continued several times. Probabilities below 1e-6 are feasible."
+        after_help = "Examples:\n  jobset-sim plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20\n  jobset-sim plan rare fleet.yaml --loss-budget 10d --seeds 60 --out rare\n  jobset-sim plan rare scenario.yaml --loss-budget 5d\n\nMultilevel splitting: runs that reach a level are continued several times. Probabilities below 1e-6 are feasible."
     )]
     Rare(RareArgs),
 }
