@@ -23,6 +23,7 @@ mod queue;
 mod refuse;
 mod run;
 mod silent;
+mod slices;
 mod trainer;
 
 pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parameters, profile_key};

@@ -5,8 +5,8 @@ use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
 use sim_api::spec::keys::{UNREACHABLE, UNSCHEDULABLE};
 use sim_api::spec::{
-    DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction, RandomFaults,
-    RestartStrategy, ScenarioSpec, TaintEffect, TaintSpec, TolerationSpec,
+    ConditionOperator, DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction,
+    RandomFaults, RestartStrategy, ScenarioSpec, SuccessPolicy, TaintEffect, TaintSpec, TolerationSpec,
 };
 use sim_base::{Duration, NodeId};
 use sim_engine::MONITOR_PERIOD;
@@ -212,7 +212,18 @@ fn pod_specs(scenario: &ScenarioSpec) -> impl Iterator<Item = &sim_api::spec::Po
 fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
     for training in &scenario.training {
         refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
-        refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
+        if training.elastic.is_some() {
+            let spec = &scenario.jobsets[training.jobset].jobset.spec;
+            let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
+            refuse(is_in_place, "elastic jobs (training.elastic) with InPlaceRestart");
+            let policy = spec.success_policy.as_ref();
+            let waits_for_all =
+                |p: &SuccessPolicy| p.operator == ConditionOperator::All && p.target_replicated_jobs.is_empty();
+            refuse(
+                policy.is_some_and(|policy| !waits_for_all(policy)),
+                "elastic jobs (training.elastic) with a successPolicy that does not wait for all Jobs",
+            );
+        }
         refuse(training.communication.is_some(), "step times that depend on the placement (training.communication)");
     }
 }
