@@ -680,7 +680,8 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.epoch += 1;
         let epoch = row.epoch;
         if let Some(at) = row.trainer.ends_at() {
-            self.schedule(at, NodesEvent::WorkDone { jobset, epoch });
+            // A segment that ends at once to add slices omits a checkpoint that has begun.
+            self.schedule(at.max(self.now), NodesEvent::WorkDone { jobset, epoch });
         }
     }
 
