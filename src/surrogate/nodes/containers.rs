@@ -17,6 +17,8 @@ impl Replication<'_, '_> {
         let (job, now) = (self.model.job_of_pod[pod] as usize, self.now);
         let of = &self.model.jobs[job];
         self.lose_pods_of(job);
+        let noticed_at = now + self.restart_delays(of.jobset).noticed;
+        self.jobs[job].slice.note_exit(self.pods[pod].node, noticed_at);
         let measured = &self.model.jobsets[of.jobset].profile.containers;
         let chosen = self.choose_delays(of.jobset, measured.len());
         let row = &mut self.pods[pod];

@@ -71,6 +71,7 @@ impl Replication<'_, '_> {
     pub fn fail_pod(&mut self, pod: usize, exit_code: Option<i32>, noticed: Duration) {
         let job = self.model.job_of_pod[pod] as usize;
         self.lose_pods_of(job);
+        self.jobs[job].slice.note_exit(self.pods[pod].node, self.now + noticed);
         self.end_pod(pod);
         // All containers of the pod end.
         let containers = &self.model.spec_of(job).template.template.spec.containers;

@@ -21,6 +21,8 @@ pub struct SliceRow {
     is_exiting: bool,
     /// The Job is complete.
     pub is_done: bool,
+    /// Node of the pod whose containers exited last, and the time at which the control plane notices it.
+    exited: Option<(NodeId, SimTime)>,
 }
 
 impl SliceRow {
@@ -28,6 +30,11 @@ impl SliceRow {
     pub fn await_pods(&mut self, now: SimTime, after: Duration) {
         (self.placed_at, self.ready_at) = (now, self.ready_at.max(now + after));
         self.has_new_processes = true;
+    }
+
+    /// The containers of a pod exit, which the control plane notices later.
+    pub fn note_exit(&mut self, node: NodeId, noticed_at: SimTime) {
+        self.exited = Some((node, noticed_at));
     }
 
     /// Returns whether its programs have ended or end, because the work is complete.
@@ -100,17 +107,22 @@ impl Replication<'_, '_> {
         }
     }
 
-    /// Returns whether a pod with a state of its own is ready, if it has run for long enough. The control plane considers
-    /// a pod ready until it notices that its machine is silent.
-    fn is_pod_ready(&self, pod: usize) -> bool {
+    /// Returns whether a pod with a state of its own has the condition Ready, if it has run for long enough. The control
+    /// plane considers a pod ready until it notices that its machine is silent.
+    fn has_ready_condition(&self, pod: usize) -> bool {
         let row = &self.pods[pod];
         let runs = row.exists && row.node.is_some() && !row.is_deleting && !row.is_restarting && !row.starts_late;
         let is_unnoticed = || {
             let (_, silent_since) = self.health.rows[row.node.ix()].silent_by;
             let job = &self.jobs[self.model.job_of_pod[pod] as usize];
-            !self.accounts.is_unhealthy(row.node) && job.slice.ready_at <= silent_since
+            row.not_ready_at == SimTime::NEVER && job.slice.ready_at <= silent_since
         };
         runs && (!row.is_lost || is_unnoticed())
+    }
+
+    /// Returns whether a pod with a state of its own is ready on a usable machine, if it has run for long enough.
+    fn is_pod_ready(&self, pod: usize) -> bool {
+        self.has_ready_condition(pod) && !self.accounts.is_unhealthy(self.pods[pod].node)
     }
 
     /// Returns whether all pods of a Job are ready.
@@ -121,14 +133,16 @@ impl Replication<'_, '_> {
         exists && is_ready && row.apart.iter().all(|pod| self.is_pod_ready(*pod))
     }
 
-    /// The nodes of the ready pods of a Job.
+    /// The nodes of the pods of a Job that have the condition Ready.
     pub fn ready_nodes(&self, job: usize) -> Vec<NodeId> {
         let row = &self.jobs[job];
         let is_late = row.slice.ready_at > self.now;
         let is_earlier = |bound_at: SimTime| !is_late || bound_at < row.slice.placed_at;
         let crowd = row.crowd.nodes.iter().filter(|_| is_earlier(row.crowd.bound_at));
-        let is_ready = |pod: &&usize| self.is_pod_ready(**pod) && is_earlier(self.pods[**pod].bound_at);
-        crowd.chain(row.apart.iter().filter(is_ready).map(|pod| self.pods[*pod].node)).collect()
+        let is_ready = |pod: &&usize| self.has_ready_condition(**pod) && is_earlier(self.pods[**pod].bound_at);
+        let apart = row.apart.iter().filter(is_ready).map(|pod| self.pods[*pod].node);
+        let exited = row.slice.exited.filter(|(_, noticed_at)| *noticed_at > self.now).map(|(node, _)| node);
+        crowd.chain(apart).chain(exited).collect()
     }
 
     fn available_slices(&self, jobset: usize) -> AvailableSlices {
