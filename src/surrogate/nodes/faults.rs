@@ -74,7 +74,7 @@ impl Replication<'_, '_> {
             }
         }
         if is_crash {
-            self.lose_host(node);
+            self.lost_hosts.push(node);
         }
         let row = &mut self.health.rows[node.ix()];
         let was_connected = row.is_connected;
@@ -93,7 +93,7 @@ impl Replication<'_, '_> {
     }
 
     /// The machine failed, or its Node object was deleted or created: checkpoints in its memory are gone.
-    fn lose_host(&mut self, node: NodeId) {
+    pub fn lose_host(&mut self, node: NodeId) {
         self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
     }
 

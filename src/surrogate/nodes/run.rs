@@ -369,6 +369,8 @@ pub(super) struct Replication<'m, 'd> {
     pub slowdowns: BTreeMap<NodeId, u64>,
     /// JobSets with elastic jobs whose ready Jobs may have changed.
     pub unsettled: BTreeSet<usize>,
+    /// Machines that fail now.
+    pub lost_hosts: Vec<NodeId>,
     queue: NodesQueue,
 }
 
@@ -430,6 +432,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             has_free_nodes: false,
             slowdowns: BTreeMap::new(),
             unsettled: BTreeSet::new(),
+            lost_hosts: Vec::new(),
             queue: NodesQueue::default(),
             model,
         };
@@ -810,13 +813,21 @@ impl<'m, 'd> Replication<'m, 'd> {
         }
     }
 
+    /// Returns whether a JobSet trains. An elastic job without all slices must have an end of its work, as at level
+    /// `pods`.
+    fn makes_progress(&self, jobset: usize) -> bool {
+        let row = &self.jobsets[jobset];
+        let may_last = !self.is_elastic(jobset) || row.is_ready || row.trainer.ends_at().is_some();
+        row.trainer.makes_progress() && may_last
+    }
+
     fn close(mut self, repairs_later: bool) -> NodesOutcome {
         let limit = SimTime::ZERO + self.model.scenario.stop.at;
         let is_over = self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
             || self.queue.from(limit).any(|event| !self.is_stale(event))
-            || self.jobsets.iter().any(|jobset| jobset.trainer.makes_progress())
+            || (0..self.jobsets.len()).any(|jobset| self.makes_progress(jobset))
             || self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let end_reason = match (is_over, may_continue) {
             (true, _) => EndReason::AllJobSetsFinished,

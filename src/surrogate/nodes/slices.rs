@@ -172,6 +172,10 @@ impl Replication<'_, '_> {
                 self.update_slices(jobset);
             }
         }
+        // The processes of a machine that fails end first: a job without a last call continues in between.
+        for node in std::mem::take(&mut self.lost_hosts) {
+            self.lose_host(node);
+        }
     }
 
     fn update_slices(&mut self, jobset: usize) {
