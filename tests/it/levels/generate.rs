@@ -227,7 +227,7 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
         "maxRestarts": numbers.pick(&[0, 1, 3, 10, 100_000, 100_000, 100_000]),
         "restartStrategy": numbers.pick(strategies),
     });
-    if sizes.elastic && sizes.jobs % 2 == 0 {
+    if sizes.elastic && sizes.jobs != 3 {
         policy["rules"] = json!([{"name": "one", "action": "RestartJob"}]);
     } else if numbers.percent(15) {
         policy["rules"] = json!([{
