@@ -17,7 +17,6 @@ use crate::store::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, f
 use history::UsageHistory;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId};
 use sim_reliability::ledger::Ledger;
-pub use slices::AvailableSlices;
 
 #[derive(Clone, Default)]
 pub struct TimeAccounting {

@@ -3,6 +3,7 @@
 use super::{ReadyPodGroup, TimeAccounting};
 use crate::{ctx::EngineContext, record::LedgerCategory};
 use sim_base::{JobId, JobSetId};
+use sim_reliability::training::AvailableSlices;
 
 /// The ready pods of a Job.
 #[derive(Copy, Clone, Default)]
@@ -14,18 +15,6 @@ pub struct HeldSlices {
     pub rate: u64,
     /// True if it takes part in the steps of its JobSet.
     pub is_productive: bool,
-}
-
-/// The Jobs of an elastic JobSet that could make steps now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AvailableSlices {
-    /// Complete slices, followed by the Jobs that are not slices, in the order of ids.
-    pub jobs: Vec<JobId>,
-    pub slices: u32,
-    /// Number of unfinished slices.
-    pub total: u32,
-    /// True if every Job that is not a slice is ready.
-    pub others_ready: bool,
 }
 
 impl TimeAccounting {

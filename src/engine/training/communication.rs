@@ -78,7 +78,7 @@ impl TrainingState {
     /// Returns the time of computation in a step, in seconds, with the slowest pod and the missing slices.
     fn compute_s(&self, ctx: &EngineContext<'_>, at: usize) -> Option<f64> {
         let (step, current) = (ctx.scenario.training[at].step?, self.jobs[at].segment.as_ref()?);
-        let slower = current.slowdown as f64 / UNIT_FACTOR as f64 * current.slice_group.factor as f64;
+        let slower = current.slowdown as f64 / UNIT_FACTOR as f64 * current.slice_group.factor() as f64;
         Some(step.seconds() * slower / UNIT_FACTOR as f64)
     }
 

@@ -1,22 +1,23 @@
 //! Interruptions of training jobs: unsaved work is lost.
 
-use super::{CompletedWork, TrainingState};
+use super::TrainingState;
+use crate::accounting::{ReadyPodGroup, TimeAccounting};
+use crate::ctx::EngineContext;
 use crate::record::{Body, LedgerCategory};
-use crate::{accounting::TimeAccounting, ctx::EngineContext};
 use sim_base::Duration;
+use sim_reliability::training::CompletedWork;
 
 impl TrainingState {
     /// Moves productive work to the category of lost work.
     pub(super) fn undo_work(
-        &mut self, ctx: &EngineContext<'_>, at: usize, lost: Vec<(CompletedWork, u64)>, accounting: &mut TimeAccounting,
+        &mut self, ctx: &EngineContext<'_>, at: usize, lost: Vec<(CompletedWork<ReadyPodGroup>, u64)>,
+        accounting: &mut TimeAccounting,
     ) {
         let job = &mut self.jobs[at];
         for (done, ns) in lost {
             job.trainer.ledger.mark_lost(ns);
             let whose = (job.jobset, done.participants.held());
-            let (held, of) = done.held;
-            let held = u128::from(ns) * u128::from(held) / u128::from(of);
-            let lost = [(LedgerCategory::Lost, held as u64)];
+            let lost = [(LedgerCategory::Lost, done.held_time(ns))];
             accounting.ledger.reclassify(ctx.now, whose, &lost);
         }
     }

@@ -22,10 +22,10 @@ use silent::FaultyProcess;
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
 use sim_reliability::training::{
-    PlacedJob, PlanStart, RunningSegment, SegmentEnd, SilentCorruption, Trainer, TrainingFabric, TrainingHosts,
+    CompletedWork, PlacedJob, RunningSegment, SilentCorruption, SliceGroup, Trainer, TrainingFabric, TrainingHosts,
     UNIT_FACTOR,
 };
-use slices::{SliceGroup, TrainingSlices};
+use slices::TrainingSlices;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -39,14 +39,6 @@ pub struct TrainingState {
     has_new_labels: bool,
 }
 
-/// The slices that did a piece of work.
-#[derive(Copy, Clone, Debug)]
-struct CompletedWork {
-    participants: ReadyPodGroup,
-    /// Productive accelerator time over productive job time, as a fraction; differs from 1 if slices are missing.
-    held: (u64, u64),
-}
-
 #[derive(Clone)]
 struct TrainingJobState {
     jobset: JobSetId,
@@ -57,7 +49,7 @@ struct TrainingJobState {
     /// The corrupt state of the job, if any, and the number of corruptions so far.
     corruption: Option<SilentCorruption<FaultyProcess>>,
     corruptions: u32,
-    trainer: Trainer<CompletedWork>,
+    trainer: Trainer<CompletedWork<ReadyPodGroup>>,
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
     /// Identifies the valid end event.
@@ -290,7 +282,7 @@ impl TrainingState {
         let job = &self.jobs[at];
         let (key, _) = ctx.stream_key(TicketSubject::JobSet(job.jobset));
         let spec = &ctx.scenario.training[at];
-        let start = PlanStart { reinitializes: team.reinitializes, factor: team.factor, ..job.trainer.next_start() };
+        let start = team.plan_start(job.trainer.next_start());
         let job = &mut self.jobs[at];
         job.last_ready = Some(ctx.now);
         let run = job.trainer.begin(ctx.now, spec, &start, (key, &mut ctx.draws));
@@ -304,7 +296,7 @@ impl TrainingState {
             placed: PlacedJob::default(),
         });
         if let Some(current) = &self.jobs[at].segment {
-            let members = &current.slice_group.members;
+            let members = current.slice_group.members();
             self.set_productive(ctx, at, (members, true), accounting);
         }
         self.emit_started(ctx, at, Duration(start.start_progress));
@@ -341,24 +333,14 @@ impl TrainingState {
         ctx.progress.awaited -= u32::from(current.end_scheduled);
         job.generation += 1;
         let team = &current.slice_group;
-        let end = SegmentEnd {
-            interrupted: loses,
-            reinitialized: team.reinitializes,
-            unused_fraction: team.unused_fraction(),
-        };
-        let ended = job.trainer.end(ctx.now, &current.run, &end);
+        let ended = job.trainer.end(ctx.now, &current.run, &team.segment_end(loses));
         let booked = &ended.booked;
         let whose = (job.jobset, current.participants.held());
         accounting.ledger.reclassify(ctx.now, whose, &booked.other_categories);
-        let live = if team.resumes_from_memory && !loses { ended.reached } else { 0 };
-        let done = CompletedWork {
-            participants: current.participants,
-            held: (booked.productive_held, booked.productive.max(1)),
-        };
-        let done = (booked.productive, done);
+        let live = team.live_progress(ended.reached, loses);
+        let done = (booked.productive, CompletedWork::new(current.participants, booked));
         job.trainer.saved_progress.add_live((current.run.start_progress, live), &ended.saved, done);
-        let members = &team.members;
-        self.set_productive(ctx, at, (members, false), accounting);
+        self.set_productive(ctx, at, (team.members(), false), accounting);
         self.release_links(ctx, at);
         Some(ended.reached)
     }

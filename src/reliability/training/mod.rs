@@ -16,7 +16,7 @@ mod work_ledger;
 
 pub use communication::{NewStepTime, PlacedJob, TrainingFabric};
 pub use corruption::SilentCorruption;
-pub use elastic::ElasticShare;
+pub use elastic::{AvailableSlices, CompletedWork, ElasticShare, LastCall, SliceGroup, SliceRegrowth, SliceStart};
 pub use hosts::TrainingHosts;
 pub use outcome::{SegmentOutcome, StepOutcome, TrainingOutcome, TrainingPhase};
 pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};

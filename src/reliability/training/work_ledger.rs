@@ -48,13 +48,6 @@ pub struct SegmentEnd {
     pub unused_fraction: (u64, u64),
 }
 
-impl SegmentEnd {
-    /// The end of a segment of all slices with new processes.
-    pub fn of_all_slices(interrupted: bool) -> SegmentEnd {
-        SegmentEnd { interrupted, reinitialized: false, unused_fraction: (0, 1) }
-    }
-}
-
 impl WorkLedger {
     pub fn record_submission(&mut self, now: SimTime) {
         if self.submitted.is_none() {

@@ -2,6 +2,7 @@
 //! of them together.
 
 use super::model::NodesModel;
+use super::trainer::UndoneWork;
 use sim_base::{JobSetId, NodeId, SimTime};
 use sim_policy::placement::NodeSet;
 use sim_reliability::ledger::{Ledger, LedgerCategory, TimeLedger};
@@ -183,10 +184,10 @@ impl<'m> NodesAccounts<'m> {
         self.ledger.change_not_billed(counted(!is_billed), counted(is_billed));
     }
 
-    /// What the pods of a JobSet hold on healthy nodes.
-    pub fn held_by(&self, jobset: usize) -> HeldAccelerators {
+    /// What the pods of Jobs hold on healthy nodes.
+    pub fn held_by(&self, jobs: &[usize]) -> HeldAccelerators {
         let mut sum = HeldAccelerators::default();
-        self.model.jobsets[jobset].jobs.clone().for_each(|job| sum.add(self.jobs[job].held));
+        jobs.iter().for_each(|job| sum.add(self.jobs[*job].held));
         sum
     }
 
@@ -196,8 +197,11 @@ impl<'m> NodesAccounts<'m> {
     }
 
     /// Moves productive time to lost time.
-    pub fn mark_lost(&mut self, now: SimTime, jobset: usize, held: HeldAccelerators, ns: u64) {
-        self.ledger.reclassify(now, (JobSetId(jobset as u32), held.pair()), &[(LedgerCategory::Lost, ns)]);
+    pub fn mark_lost(&mut self, now: SimTime, jobset: usize, undone: UndoneWork) {
+        for (work, ns) in undone {
+            let whose = (JobSetId(jobset as u32), work.participants.pair());
+            self.ledger.reclassify(now, whose, &[(LedgerCategory::Lost, work.held_time(ns))]);
+        }
     }
 
     /// Ends the replication.

@@ -16,7 +16,9 @@ impl Replication<'_, '_> {
     pub fn restart_container(&mut self, pod: usize) {
         let (job, now) = (self.model.job_of_pod[pod] as usize, self.now);
         let of = &self.model.jobs[job];
-        self.lose_pods(of.jobset);
+        self.lose_pods_of(job);
+        let noticed_at = now + self.restart_delays(of.jobset).noticed;
+        self.jobs[job].slice.note_exit(self.pods[pod].node, noticed_at);
         let measured = &self.model.jobsets[of.jobset].profile.containers;
         let chosen = self.choose_delays(of.jobset, measured.len());
         let row = &mut self.pods[pod];
@@ -43,6 +45,8 @@ impl Replication<'_, '_> {
         let containers = self.spec_of(job).template.template.spec.containers.len() as u32;
         let row = &mut self.pods[pod];
         (row.is_restarting, row.restarts) = (false, row.restarts + containers);
+        self.jobs[job].slice.has_new_processes = true;
+        let row = &self.pods[pod];
         if row.is_lost || row.is_deleting || self.jobs[job].is_deleting || self.jobs[job].failure.is_some() {
             return;
         }
@@ -59,7 +63,7 @@ impl Replication<'_, '_> {
         }
         let plan = sim_policy::job::sync(&self.sync_view(job, None));
         if let Some(failure) = plan.fail {
-            self.interrupt(self.model.jobs[job].jobset);
+            self.interrupt_job(job);
             self.fail_job(job, failure, Duration::ZERO);
         }
     }

@@ -34,7 +34,8 @@ impl Replication<'_, '_> {
     /// The Job controller replaces the failed pods of a Job, unless another failure has changed the time.
     pub fn replace_pods(&mut self, job: usize) {
         let row = &self.jobs[job];
-        if !row.exists || row.is_deleting || row.failure.is_some() || row.replaces_at != self.now {
+        let is_over = row.is_deleting || row.failure.is_some() || row.slice.is_done;
+        if !row.exists || is_over || row.replaces_at != self.now {
             return;
         }
         let mut pods = row.apart.clone();
@@ -93,7 +94,7 @@ impl Replication<'_, '_> {
     pub fn has_all_pods(&self, job: usize) -> bool {
         let row = &self.jobs[job];
         let lacks_none = row.unplaced + row.lost == 0 && row.apart.iter().all(|pod| self.pods[*pod].exists);
-        row.exists && !row.is_deleting && row.failure.is_none() && lacks_none
+        row.slice.is_done || row.exists && !row.is_deleting && row.failure.is_none() && lacks_none
     }
 
     /// Schedules the Jobs that waited for the pods of others: they follow as long after these as measured.
@@ -118,13 +119,13 @@ impl Replication<'_, '_> {
     }
 
     /// Measured delays of the placement of a Job in the current start or restart.
-    fn placement(&self, job: usize) -> PlacementDelays {
+    pub fn placement(&self, job: usize) -> PlacementDelays {
         let jobset = self.model.jobs[job].jobset;
         let nth = job - self.jobs_of(jobset).start;
         let profile = &self.model.jobsets[jobset].profile;
         if self.jobsets[jobset].has_started {
-            let JobDelays { first, rest, .. } = self.job_delays(job);
-            PlacementDelays { first, rest }
+            let JobDelays { first, rest, ready, .. } = self.job_delays(job);
+            PlacementDelays { first, rest, ready }
         } else {
             profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth]
         }
@@ -143,7 +144,9 @@ impl Replication<'_, '_> {
         }
         if placed > 0 {
             let epoch = self.jobs[job].epoch;
-            self.schedule_after(rest + self.run_delays(jobset).ready, NodesEvent::PodsRun { job, epoch });
+            let after = rest + self.ready_delay(job);
+            self.jobs[job].slice.await_pods(self.now, after);
+            self.schedule_after(after, NodesEvent::PodsRun { job, epoch });
         }
         if self.jobs[job].unplaced > 0 {
             if self.jobs[job].waits_since.is_none() {
@@ -166,10 +169,12 @@ impl Replication<'_, '_> {
     /// The pods of a Job are ready, and wait for others of their JobSet.
     pub fn pods_run(&mut self, job: usize) {
         let row = &self.jobs[job];
-        let waits = row.exists && !row.is_deleting && row.failure.is_none();
-        if waits && !self.jobsets[self.model.jobs[job].jobset].trainer.is_running() {
+        let waits = row.exists && !row.is_deleting && row.failure.is_none() && !row.slice.is_over();
+        if waits && !self.takes_part(job) {
             self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
         }
+        self.jobs[job].slice.has_run = true;
+        self.note_change(self.model.jobs[job].jobset);
     }
 
     /// No pod of the Job waits for a node any more.
@@ -240,6 +245,9 @@ impl Replication<'_, '_> {
 
     /// Schedules the readiness of a JobSet whose pods all have nodes.
     pub fn check_complete(&mut self, jobset: usize) {
+        if self.is_elastic(jobset) {
+            return self.note_change(jobset);
+        }
         if !self.is_complete(jobset) {
             return;
         }

@@ -60,7 +60,7 @@ impl Replication<'_, '_> {
         for pod in self.pods_on(node) {
             let job = self.model.job_of_pod[pod] as usize;
             if is_crash {
-                self.interrupt(self.model.jobs[job].jobset);
+                self.interrupt_job(job);
                 // Its kubelet stops as well.
                 let row = &mut self.pods[pod];
                 (row.is_restarting, row.hang, row.epoch) = (false, None, row.epoch + 1);
@@ -75,7 +75,7 @@ impl Replication<'_, '_> {
             }
         }
         if is_crash {
-            self.lose_host(node);
+            self.lost_hosts.push(node);
         }
         let row = &mut self.health.rows[node.ix()];
         let was_connected = row.is_connected;
@@ -94,7 +94,7 @@ impl Replication<'_, '_> {
     }
 
     /// The machine failed, or its Node object was deleted or created: checkpoints in its memory are gone.
-    fn lose_host(&mut self, node: NodeId) {
+    pub fn lose_host(&mut self, node: NodeId) {
         self.jobsets.iter_mut().for_each(|jobset| jobset.trainer.lose_host(node));
     }
 
@@ -143,7 +143,7 @@ impl Replication<'_, '_> {
         self.health.becomes_unknown(node);
         for pod in self.pods_on(node) {
             self.pods[pod].not_ready_at = self.now;
-            self.interrupt(self.jobset_of(pod));
+            self.interrupt_job(self.model.job_of_pod[pod] as usize);
         }
         self.update_health(node);
         // At the end of this run of the monitor, after other nodes that it notices.
@@ -250,13 +250,14 @@ impl Replication<'_, '_> {
         if starts_late {
             self.pods[pod].bound_at = self.now;
             self.jobs[job].bound_at = self.now;
+            self.await_late_pod(job);
         }
         let jobset = self.model.jobs[job].jobset;
         // A pod that missed the next attempt restarts now.
         if self.is_in_place(jobset) && (starts_late || self.jobsets[jobset].barrier_from.is_some()) {
             return self.join_in_place(jobset);
         }
-        if !self.jobsets[jobset].trainer.is_running() {
+        if !self.jobsets[jobset].trainer.is_running() || self.is_elastic(jobset) {
             self.check_complete(jobset);
         }
     }
@@ -293,7 +294,7 @@ impl Replication<'_, '_> {
             return;
         }
         for pod in self.pods_on(node) {
-            self.interrupt(self.model.jobs[self.model.job_of_pod[pod] as usize].jobset);
+            self.interrupt_job(self.model.job_of_pod[pod] as usize);
         }
         self.lose_host(node);
         self.health.is_known(node);
@@ -331,8 +332,8 @@ impl Replication<'_, '_> {
         self.update_health(node);
         if is_cordoned && cause != SPARE {
             for pod in self.pods_on(node) {
-                let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-                if self.jobsets[jobset].trainer.is_running() {
+                let jobset = self.jobset_of(pod);
+                if self.takes_part(self.model.job_of_pod[pod] as usize) {
                     self.jobsets[jobset].trainer.notice(self.now);
                     self.schedule_end_of_work(jobset);
                 }

@@ -70,8 +70,8 @@ impl Replication<'_, '_> {
     /// The containers of a pod have ended with this code; its phase becomes Failed after `noticed`.
     pub fn fail_pod(&mut self, pod: usize, exit_code: Option<i32>, noticed: Duration) {
         let job = self.model.job_of_pod[pod] as usize;
-        let jobset = self.model.jobs[job].jobset;
-        self.lose_pods(jobset);
+        self.lose_pods_of(job);
+        self.jobs[job].slice.note_exit(self.pods[pod].node, self.now + noticed);
         self.end_pod(pod);
         // All containers of the pod end.
         let containers = &self.model.spec_of(job).template.template.spec.containers;
@@ -86,7 +86,7 @@ impl Replication<'_, '_> {
     pub fn end_disrupted(&mut self, pod: usize, ended_at: SimTime) {
         let job = self.model.job_of_pod[pod] as usize;
         let was_counted = self.pods[pod].is_deleting && self.fails_while_terminating(job);
-        self.lose_pods(self.model.jobs[job].jobset);
+        self.lose_pods_of(job);
         self.end_pod(pod);
         if !was_counted {
             self.count_failed_pod(pod, &FailedPod::disrupted(ended_at));
@@ -99,7 +99,7 @@ impl Replication<'_, '_> {
         if !self.pods[pod].exists || self.pods[pod].is_deleting {
             return;
         }
-        self.lose_pods(self.model.jobs[job].jobset);
+        self.lose_pods_of(job);
         let row = &mut self.pods[pod];
         (row.is_deleting, row.not_ready_at) = (true, row.not_ready_at.min(self.now));
         if self.fails_while_terminating(job) {
@@ -308,7 +308,8 @@ impl Replication<'_, '_> {
         let mut plan = std::mem::take(&mut self.plan);
         reconcile(&view, &mut plan);
         let before = &self.jobsets[jobset].status;
-        let failed_rj = views.iter().find(|view| view.finished.is_some()).map(|view| view.rj);
+        let has_failed = |view: &&JobView| view.finished.as_ref().is_some_and(|finished| finished.failed);
+        let failed_rj = views.iter().find(has_failed).map(|view| view.rj);
         let is_restart = plan.status.restarts > before.restarts;
         let single = self.single_restarts(jobset, &plan.status);
         let used = |status: &JobSetStatus| status.budget_used().max(0) as u32;
@@ -349,7 +350,7 @@ impl Replication<'_, '_> {
     /// The restart of a single Job is counted: it is deleted and created again.
     fn restart_job(&mut self, job: usize) {
         let (jobset, rj) = (self.model.jobs[job].jobset, self.model.jobs[job].rj);
-        self.order_restart(jobset);
+        self.order_restart(jobset, Some(job));
         let chosen = self.choose_restart(jobset, &self.model.jobsets[jobset].profile.single_jobs, Some(rj));
         (self.jobsets[jobset].single, self.jobs[job].single) = (Some(chosen), Some(chosen));
         (self.jobs[job].is_awaited, self.jobs[job].is_deferred) = (true, false);
@@ -379,8 +380,8 @@ impl Replication<'_, '_> {
             suspended: false,
             active,
             ready: active.saturating_sub(row.unplaced + row.lost),
-            succeeded: 0,
-            finished: row.finished.clone().map(Box::new),
+            succeeded: if row.slice.is_done { of.pods.len() as u32 } else { 0 },
+            finished: row.finished.clone().or_else(|| row.slice.completion()).map(Box::new),
         }
     }
 
@@ -413,7 +414,7 @@ impl Replication<'_, '_> {
 
     /// The restart is counted: all Jobs are deleted and created again.
     fn restart_jobset(&mut self, jobset: usize, failed_rj: Option<u32>) {
-        self.order_restart(jobset);
+        self.order_restart(jobset, None);
         let chosen = self.choose_restart(jobset, &self.model.jobsets[jobset].profile.restarts, failed_rj);
         self.jobsets[jobset].delays = chosen;
         (self.jobsets[jobset].has_started, self.jobsets[jobset].single) = (true, None);

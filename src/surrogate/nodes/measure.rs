@@ -409,6 +409,9 @@ pub struct MeasuredJob {
     /// Bindings of pods of the second attempt.
     pub first_bound: Option<SimTime>,
     pub last_bound: Option<SimTime>,
+    /// Readiness of its last pod, for the first time and after the restart.
+    pub ready: Option<SimTime>,
+    pub ready_again: Option<SimTime>,
     /// Times from the deletion of running pods until their ends.
     pub terminated: Vec<Duration>,
 }
@@ -421,6 +424,7 @@ impl MeasuredJob {
             gone: self.gone?.since(counted),
             first: first.since(counted),
             rest: self.last_bound?.since(first),
+            ready: self.ready_again?.since(self.last_bound?),
         })
     }
 }
@@ -481,12 +485,12 @@ impl StartDelays {
     /// Reads the delays of the start of a measured run.
     pub fn from_measured(run: &MeasuredRestart) -> Option<StartDelays> {
         let (submitted, ready) = (run.submitted?, run.ready?);
-        let placed = |first: Option<SimTime>, last: Option<SimTime>| {
-            let first = first?;
-            Some(PlacementDelays { first: first.since(submitted), rest: last?.since(first) })
+        let placed = |job: &MeasuredJob| {
+            let (first, last) = (job.first_start?, job.last_start?);
+            let ready = job.ready?.since(last);
+            Some(PlacementDelays { first: first.since(submitted), rest: last.since(first), ready })
         };
-        let jobs: Option<Vec<PlacementDelays>> =
-            run.jobs.iter().map(|job| placed(job.first_start, job.last_start)).collect();
+        let jobs: Option<Vec<PlacementDelays>> = run.jobs.iter().map(placed).collect();
         let bound = run.jobs.iter().filter_map(|job| job.last_start).max()?;
         Some(StartDelays { placed: jobs?, pods: RunDelays::between(bound, run.runs, ready) })
     }
@@ -542,6 +546,13 @@ impl<'a> RestartSink<'a> {
         *last = Some(now);
     }
 
+    fn pod_ready(&mut self, now: SimTime, pod: PodId) {
+        let Some(at) = self.of_pod.get(&pod).filter(|_| self.seen.ready_again.is_none()) else { return };
+        let job = &mut self.seen.jobs[*at];
+        let last = if self.seen.counted.is_none() { &mut job.ready } else { &mut job.ready_again };
+        *last = Some(now);
+    }
+
     /// A pod ended or was removed: its node is free.
     fn ended(&mut self, now: SimTime, pod: PodId) {
         if self.nodes.remove(&pod).is_none() || self.seen.ready_again.is_some() {
@@ -583,6 +594,7 @@ impl RecordSink for RestartSink<'_> {
                     *last = Some(now);
                 }
             }
+            Body::PodReady { pod, .. } => self.pod_ready(now, pod),
             Body::PodDeleting { pod, .. } => drop(self.deleted.insert(pod, now)),
             Body::PodFinished { pod, .. } | Body::PodGone { pod, .. } => self.ended(now, pod),
             Body::ContainerExited { .. } => drop(seen.exited.get_or_insert(now)),

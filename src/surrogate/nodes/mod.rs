@@ -25,6 +25,7 @@ mod refuse;
 mod run;
 mod script;
 mod silent;
+mod slices;
 mod trainer;
 
 pub use measure::{MeasurementParameter, NotMeasured, measure, measurement_parameters, profile_key};

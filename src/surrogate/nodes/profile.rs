@@ -49,6 +49,8 @@ pub struct PlacementDelays {
     pub first: Duration,
     /// From the first pod to the last one.
     pub rest: Duration,
+    /// From then until all pods of the Job are ready.
+    pub ready: Duration,
 }
 
 /// Delays of one restart of a JobSet.
@@ -80,6 +82,8 @@ pub struct JobDelays {
     pub first: Duration,
     /// From the first pod to the last one.
     pub rest: Duration,
+    /// From then until all pods of the Job are ready.
+    pub ready: Duration,
 }
 
 /// Delays of an in-place restart, from the exit of a container.

@@ -5,9 +5,9 @@ use super::model::{JobSetModel, NodesModel};
 use sim_api::objects::refuses_job;
 use sim_api::spec::keys::{UNREACHABLE, UNSCHEDULABLE};
 use sim_api::spec::{
-    ClaimController, DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms, RandomAction,
-    RandomFaults, RestartStrategy, ScenarioSpec, ScriptedFault, SilentFaults, StopWhen, TaintEffect, TaintSpec,
-    TolerationSpec,
+    ClaimController, ConditionOperator, DependsOnStatus, FaultsOn, JobSetSpec, PodFailurePolicyAction, PodTerms,
+    RandomAction, RandomFaults, RestartStrategy, ScenarioSpec, ScriptedFault, SilentFaults, StopWhen, SuccessPolicy,
+    TaintEffect, TaintSpec, TolerationSpec,
 };
 use sim_base::{Duration, NodeId};
 use sim_engine::MONITOR_PERIOD;
@@ -235,13 +235,25 @@ fn pod_specs(scenario: &ScenarioSpec) -> impl Iterator<Item = &sim_api::spec::Po
 fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
     for training in &scenario.training {
         refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
-        refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
         let jobset = &scenario.jobsets[training.jobset].jobset;
         let is_exclusive = jobset.spec.replicated_jobs.iter().all(|rj| jobset.webhook_key(rj).is_some());
         refuse(
             training.communication.is_some() && !is_exclusive,
             "step times that depend on the order of pods on nodes (training.communication without exclusive placement)",
         );
+        if training.elastic.is_some() {
+            let spec = &scenario.jobsets[training.jobset].jobset.spec;
+            let is_in_place = spec.strategy() == RestartStrategy::InPlaceRestart;
+            refuse(is_in_place, "elastic jobs (training.elastic) with InPlaceRestart");
+            refuse(training.communication.is_some(), "elastic jobs (training.elastic) with communication");
+            let policy = spec.success_policy.as_ref();
+            let waits_for_all =
+                |p: &SuccessPolicy| p.operator == ConditionOperator::All && p.target_replicated_jobs.is_empty();
+            refuse(
+                policy.is_some_and(|policy| !waits_for_all(policy)),
+                "elastic jobs (training.elastic) with a successPolicy that does not wait for all Jobs",
+            );
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery, Recov
 use super::places::NodePlaces;
 use super::profile::{JobDelays, RestartDelays, RunDelays};
 use super::queue::NodesQueue;
-use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver};
+use super::slices::SliceRow;
+use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver, SegmentStart};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
 use sim_base::{DomainId, Duration, JobId, NodeId, SimTime, ZoneId};
@@ -16,7 +17,7 @@ use sim_engine::record::{EndReason, LedgerCategory};
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::{ActionPlan, CrashBackOff, FinishedView, JobSetStatus};
 use sim_reliability::faults::SPARE;
-use sim_reliability::training::TrainingFabric;
+use sim_reliability::training::{SliceGroup, TrainingFabric};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -103,7 +104,17 @@ pub(super) enum NodesEvent {
         pod: usize,
         epoch: u32,
     },
-    /// All pods of the JobSet are ready.
+    /// The last call of an elastic job is over.
+    LastCallExpired {
+        jobset: usize,
+        nth: u32,
+    },
+    /// The Job of an elastic job whose work is complete gets the condition Complete.
+    JobCompleted {
+        job: usize,
+        epoch: u32,
+    },
+    /// All pods of the JobSet are ready. Not used for elastic jobs.
     Ready {
         jobset: usize,
         epoch: u32,
@@ -249,6 +260,8 @@ pub(super) struct JobRow {
     pub single: Option<usize>,
     /// Since when some of its pods wait for nodes; orders the waiting Jobs.
     pub waits_since: Option<u64>,
+    /// State that matters only to elastic jobs.
+    pub slice: SliceRow,
 }
 
 impl JobRow {
@@ -278,6 +291,7 @@ impl JobRow {
             searches: 0,
             single: None,
             waits_since: None,
+            slice: SliceRow::default(),
         }
     }
 }
@@ -313,6 +327,8 @@ pub(super) struct JobSetRow<'m> {
     /// Index of the measured delays of the current restart of a single Job, after the last restart of the JobSet.
     pub single: Option<usize>,
     pub has_started: bool,
+    /// Whether all pods of an elastic job are ready.
+    pub is_ready: bool,
     /// Since when all pods have been ready, or were ready the last time.
     pub ready_since: SimTime,
     /// Number of Jobs that do not exist or are being deleted, and of the latter.
@@ -362,6 +378,10 @@ pub(super) struct Replication<'m, 'd> {
     pub aliases: BTreeMap<&'m str, NodeId>,
     /// Scripted faults without an effect.
     pub warnings: Vec<String>,
+    /// JobSets with elastic jobs whose ready Jobs may have changed.
+    pub unsettled: BTreeSet<usize>,
+    /// Machines that fail now.
+    pub lost_hosts: Vec<NodeId>,
     queue: NodesQueue<NodesEvent>,
 }
 
@@ -396,6 +416,7 @@ impl<'m> NodesSimulator<'m> {
             run.now = at;
             run.cause = (fault.cause, at);
             run.apply_fault(fault);
+            run.settle();
         }
         run.advance(limit);
         Some(run.close(repairs_later))
@@ -425,6 +446,8 @@ impl<'m, 'd> Replication<'m, 'd> {
             was_ready: false,
             aliases: BTreeMap::new(),
             warnings: Vec::new(),
+            unsettled: BTreeSet::new(),
+            lost_hosts: Vec::new(),
             queue: NodesQueue::new(),
             model,
         };
@@ -438,6 +461,7 @@ impl<'m, 'd> Replication<'m, 'd> {
                 chosen: 0,
                 single: None,
                 has_started: false,
+                is_ready: false,
                 ready_since: SimTime::ZERO,
                 absent: jobset.jobs.len() as u32,
                 deleting: 0,
@@ -480,6 +504,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             let Some(event) = next.and_then(|_| self.queue.pop()) else { return true };
             self.now = then;
             self.handle(event);
+            self.settle();
         }
     }
 
@@ -507,6 +532,8 @@ impl<'m, 'd> Replication<'m, 'd> {
             NodesEvent::PodsRun { job, .. } => self.pods_run(job),
             NodesEvent::PodTerminated { pod, .. } => self.end_disrupted(pod, self.now),
             NodesEvent::Ready { jobset, .. } => self.start_training(jobset),
+            NodesEvent::LastCallExpired { jobset, .. } => self.last_call_expired(jobset),
+            NodesEvent::JobCompleted { job, .. } => self.complete_job(job),
             NodesEvent::WorkDone { jobset, .. } => self.work_done(jobset),
             NodesEvent::LimitExceeded { jobset } => self.fail_jobset(jobset),
             NodesEvent::Completed { jobset } => self.complete(jobset),
@@ -531,6 +558,10 @@ impl<'m, 'd> Replication<'m, 'd> {
                 let row = &self.jobsets[jobset];
                 return row.ended.is_some() || row.trainer.current_corruption() != Some(nth);
             }
+            E::LastCallExpired { jobset, nth } => {
+                let row = &self.jobsets[jobset];
+                return row.ended.is_some() || !row.trainer.last_call.is_current(nth);
+            }
             E::TolerationExpired { pod, epoch }
             | E::PodTerminated { pod, epoch }
             | E::HangDetected { pod, epoch, .. }
@@ -542,6 +573,7 @@ impl<'m, 'd> Replication<'m, 'd> {
             | E::JobPlaced { job, epoch }
             | E::ReplacementsPlaced { job, epoch }
             | E::PodsRun { job, epoch }
+            | E::JobCompleted { job, epoch }
             | E::RestartsCounted { job, epoch } => (epoch, self.jobs[job].epoch),
             E::Ready { jobset, epoch } | E::WorkDone { jobset, epoch } => (epoch, self.jobsets[jobset].epoch),
         };
@@ -614,28 +646,48 @@ impl<'m, 'd> Replication<'m, 'd> {
         if !self.is_complete(jobset) {
             return;
         }
-        for job in self.jobs_of(jobset) {
-            self.accounts.set_category(self.now, job, LedgerCategory::Productive);
-        }
-        let held = self.accounts.held_by(jobset);
-        let needs_hosts = self.jobsets[jobset].trainer.needs_hosts();
-        let jobs = self.jobs_of(jobset).filter(|_| needs_hosts);
-        let nodes: Vec<(NodeId, JobId)> =
-            jobs.flat_map(|job| self.nodes_of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
-        let (pods, row) = (&self.pods, &mut self.jobsets[jobset]);
-        let at_work = |process: FaultyProcess| pods[process.pod].has(process);
+        self.note_readiness(jobset);
+        self.jobsets[jobset].trainer.job.ledger.set_holds_all(self.now, true);
+        self.begin_segment(jobset, SliceGroup::default());
+    }
+
+    /// All pods are ready: an interruption is over.
+    pub fn note_readiness(&mut self, jobset: usize) {
+        let row = &mut self.jobsets[jobset];
         (row.has_started, row.ready_since, row.barrier_from) = (true, self.now, None);
-        row.trainer.job.ledger.set_holds_all(self.now, true);
-        let undone = row.trainer.begin(self.now, held, nodes.into_iter(), at_work, self.draws);
         if let Some(ended) = row.interruption.take() {
             let ending = if ended.has_losses { RecoveryEnd::Ready } else { RecoveryEnd::Interruption };
             row.recoveries.push(ended.recovery(self.now, ending));
         }
-        for (held, ns) in undone {
-            self.accounts.mark_lost(self.now, jobset, held, ns);
+    }
+
+    /// The Jobs that take part in a segment: those of the group, or all Jobs of a JobSet without slices.
+    pub fn members_of(&self, jobset: usize, group: &SliceGroup) -> Vec<usize> {
+        if self.is_elastic(jobset) {
+            group.members().iter().map(|job| job.ix()).collect()
+        } else {
+            self.jobs_of(jobset).collect()
         }
-        let is_hung = |job: usize| self.jobs[job].apart.iter().any(|pod| self.pods[*pod].hang.is_some());
-        if self.jobs_of(jobset).any(is_hung) {
+    }
+
+    /// All pods that take part are ready.
+    pub fn begin_segment(&mut self, jobset: usize, group: SliceGroup) {
+        let members = self.members_of(jobset, &group);
+        for job in &members {
+            self.accounts.set_category(self.now, *job, LedgerCategory::Productive);
+        }
+        let held = self.accounts.held_by(&members);
+        let needs_hosts = self.jobsets[jobset].trainer.needs_hosts();
+        let jobs = self.jobs_of(jobset).filter(|_| needs_hosts);
+        let of = |job: usize| if self.is_elastic(jobset) { self.ready_nodes(job) } else { self.nodes_of(job) };
+        let nodes: Vec<(NodeId, JobId)> =
+            jobs.flat_map(|job| of(job).into_iter().map(move |node| (node, JobId(job as u32)))).collect();
+        let (pods, row) = (&self.pods, &mut self.jobsets[jobset]);
+        let at_work = |process: FaultyProcess| pods[process.pod].has(process);
+        let undone = row.trainer.begin(self.now, SegmentStart { held, group, nodes }, at_work, self.draws);
+        self.accounts.mark_lost(self.now, jobset, undone);
+        let is_hung = |job: &usize| self.jobs[*job].apart.iter().any(|pod| self.pods[*pod].hang.is_some());
+        if members.iter().any(is_hung) {
             self.jobsets[jobset].trainer.hang(self.now);
         }
         self.place_on_links(jobset);
@@ -650,62 +702,106 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.epoch += 1;
         let epoch = row.epoch;
         if let Some(at) = row.trainer.ends_at() {
-            self.schedule(at, NodesEvent::WorkDone { jobset, epoch });
+            // A segment that ends at once to add slices omits a checkpoint that has begun.
+            self.schedule(at.max(self.now), NodesEvent::WorkDone { jobset, epoch });
         }
     }
 
     pub fn book(&mut self, jobset: usize, over: Option<SegmentOver>) {
         let Some(over) = over else { return };
         self.accounts.book(self.now, jobset, over.held, &over.booked);
-        for (held, ns) in over.undone {
-            self.accounts.mark_lost(self.now, jobset, held, ns);
+        self.accounts.mark_lost(self.now, jobset, over.undone);
+    }
+
+    /// Some pod of each Job of the JobSet is no longer ready.
+    pub fn interrupt(&mut self, jobset: usize) {
+        let is_elastic = self.is_elastic(jobset);
+        let was_ready = if is_elastic {
+            self.unsettled.insert(jobset);
+            std::mem::take(&mut self.jobsets[jobset].is_ready)
+        } else {
+            self.jobsets[jobset].trainer.is_running()
+        };
+        if was_ready {
+            self.note_interruption(jobset);
+        }
+        self.jobsets[jobset].epoch += 1;
+        if self.jobsets[jobset].trainer.is_running() {
+            self.interrupt_segment(jobset);
         }
     }
 
-    /// Some pod of the JobSet is no longer ready.
-    pub fn interrupt(&mut self, jobset: usize) {
+    /// Not all pods of the JobSet are ready any more.
+    pub fn note_interruption(&mut self, jobset: usize) {
         let row = &mut self.jobsets[jobset];
-        row.epoch += 1;
-        if !row.trainer.is_running() {
-            return;
-        }
         let (cause, fault_at) = self.cause;
         // A fault before all pods were ready has its effect in the attempt that began then.
         let fault_at = fault_at.max(row.ready_since);
         let stopped = self.now;
         let new = Interruption { cause, fault_at, stopped, has_losses: false, is_ordered: false };
         row.interruption.get_or_insert(new);
+    }
+
+    /// The current segment of the training job is interrupted.
+    pub fn interrupt_segment(&mut self, jobset: usize) {
+        let members = self.jobsets[jobset].trainer.group().map(|group| self.members_of(jobset, group));
+        let row = &mut self.jobsets[jobset];
+        row.epoch += 1;
         let over = row.trainer.interrupt(self.now);
         row.trainer.job.ledger.set_holds_all(self.now, false);
         self.book(jobset, over);
         self.release_links(jobset);
-        for job in self.jobs_of(jobset) {
+        for job in members.unwrap_or_default() {
             self.accounts.set_category(self.now, job, LedgerCategory::Waiting);
         }
     }
 
-    /// Pods of the JobSet end, or their containers restart.
+    /// Pods of a Job end, or their containers restart.
+    pub fn lose_pods_of(&mut self, job: usize) {
+        self.interrupt_job(job);
+        self.note_losses(self.model.jobs[job].jobset);
+    }
+
+    /// Pods of all Jobs of the JobSet end, or their containers restart.
     pub fn lose_pods(&mut self, jobset: usize) {
         self.interrupt(jobset);
+        self.note_losses(jobset);
+    }
+
+    fn note_losses(&mut self, jobset: usize) {
         if let Some(open) = &mut self.jobsets[jobset].interruption {
             open.has_losses = true;
         }
     }
 
-    /// A restart of the JobSet or of one of its Jobs is counted.
-    pub fn order_restart(&mut self, jobset: usize) {
-        self.lose_pods(jobset);
+    /// A restart of the JobSet, or of one of its Jobs, is counted.
+    pub fn order_restart(&mut self, jobset: usize, job: Option<usize>) {
+        match job {
+            Some(job) => self.lose_pods_of(job),
+            None => self.lose_pods(jobset),
+        }
         if let Some(open) = &mut self.jobsets[jobset].interruption {
             open.is_ordered = true;
         }
     }
 
     fn work_done(&mut self, jobset: usize) {
+        let group = self.jobsets[jobset].trainer.group();
+        if group.is_some_and(SliceGroup::ends_to_grow) {
+            return self.add_slices(jobset);
+        }
+        let members = group.map(|group| self.members_of(jobset, group)).unwrap_or_default();
         let over = self.jobsets[jobset].trainer.finish(self.now);
         self.book(jobset, over);
         self.release_links(jobset);
-        for job in self.jobs_of(jobset) {
-            self.accounts.set_category(self.now, job, LedgerCategory::Terminating);
+        let is_elastic = self.is_elastic(jobset);
+        let category = if is_elastic { LedgerCategory::Waiting } else { LedgerCategory::Terminating };
+        for job in members {
+            self.accounts.set_category(self.now, job, category);
+        }
+        if is_elastic {
+            self.unsettled.insert(jobset);
+            return;
         }
         let profile = &self.model.jobsets[jobset].profile;
         let ending = profile.endings[self.jobsets[jobset].delays % profile.endings.len()];
@@ -738,13 +834,21 @@ impl<'m, 'd> Replication<'m, 'd> {
         }
     }
 
+    /// Returns whether a JobSet trains. An elastic job without all slices must have an end of its work, as at level
+    /// `pods`.
+    fn makes_progress(&self, jobset: usize) -> bool {
+        let row = &self.jobsets[jobset];
+        let may_last = !self.is_elastic(jobset) || row.is_ready || row.trainer.ends_at().is_some();
+        row.trainer.makes_progress() && may_last
+    }
+
     fn close(mut self, repairs_later: bool) -> NodesOutcome {
         let limit = SimTime::ZERO + self.model.scenario.stop.at;
         let is_over = self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let ends = self.jobsets.iter().filter_map(|jobset| jobset.ended).map(|(at, _)| at);
         let may_continue = repairs_later
             || self.queue.from(limit).any(|event| !self.is_stale(event))
-            || self.jobsets.iter().any(|jobset| jobset.trainer.makes_progress())
+            || (0..self.jobsets.len()).any(|jobset| self.makes_progress(jobset))
             || self.jobsets.iter().all(|jobset| jobset.ended.is_some());
         let end_reason = match (is_over, may_continue) {
             (true, _) => EndReason::AllJobSetsFinished,

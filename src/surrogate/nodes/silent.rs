@@ -35,9 +35,12 @@ impl Replication<'_, '_> {
 
     /// The training job makes steps at the pace of its slowest machine.
     pub fn update_pace(&mut self, jobset: usize) {
+        let Some(group) = self.jobsets[jobset].trainer.group() else { return };
+        let members = self.members_of(jobset, group);
         let of = |node: &NodeId| {
-            let crowds = self.jobs_of(jobset).any(|job| self.jobs[job].crowd.nodes.has(*node));
-            crowds || self.on_node[node.ix()].iter().any(|pod| self.jobset_of(*pod) == jobset)
+            let crowds = members.iter().any(|job| self.jobs[*job].crowd.nodes.has(*node));
+            let job_of = |pod: &usize| self.model.job_of_pod[*pod] as usize;
+            crowds || self.on_node[node.ix()].iter().any(|pod| members.contains(&job_of(pod)))
         };
         let slow = self.slowdowns.iter().filter(|(_, factor)| **factor > UNIT_FACTOR);
         let slowest = slow.filter(|(node, _)| of(node)).map(|(_, factor)| *factor).max();
@@ -66,8 +69,9 @@ impl Replication<'_, '_> {
         }
         self.set_apart(pod);
         self.pods[pod].hang = Some(self.cause);
-        let jobset = self.model.jobs[self.model.job_of_pod[pod] as usize].jobset;
-        if self.jobsets[jobset].trainer.is_running() {
+        let job = self.model.job_of_pod[pod] as usize;
+        let jobset = self.model.jobs[job].jobset;
+        if self.takes_part(job) {
             self.jobsets[jobset].trainer.hang(self.now);
             self.schedule_end_of_work(jobset);
         }
@@ -88,7 +92,8 @@ impl Replication<'_, '_> {
     /// The process of a pod computes wrong results from now on. A job is corrupt once at most.
     fn corrupt(&mut self, pod: usize, found_after: Duration) {
         let jobset = self.jobset_of(pod);
-        if !self.runs(pod) || !self.jobsets[jobset].trainer.may_become_corrupt() {
+        let may_become_corrupt = self.jobsets[jobset].trainer.may_become_corrupt();
+        if !self.runs(pod) || !may_become_corrupt || !self.takes_part(self.model.job_of_pod[pod] as usize) {
             return;
         }
         self.set_apart(pod);
@@ -103,9 +108,8 @@ impl Replication<'_, '_> {
         let Some(wrong) = self.jobsets[jobset].trainer.take_corruption() else { return };
         self.cause = wrong.process.cause;
         self.interrupt(jobset);
-        for (held, ns) in self.jobsets[jobset].trainer.undo_corruption(&wrong) {
-            self.accounts.mark_lost(self.now, jobset, held, ns);
-        }
+        let undone = self.jobsets[jobset].trainer.undo_corruption(&wrong);
+        self.accounts.mark_lost(self.now, jobset, undone);
         let guilty = Some(wrong.process.pod).filter(|pod| self.pods[*pod].has(wrong.process) && self.runs(*pod));
         let mut pods = self.jobs_of(jobset).flat_map(|job| self.model.jobs[job].pods.clone());
         if let Some(pod) = guilty.or_else(|| pods.find(|pod| self.runs(*pod))) {

@@ -42,6 +42,8 @@ struct Sizes {
     exclusive: bool,
     /// Whether a Job with one pod starts before all others.
     driver: bool,
+    /// Whether the training continues with some of the Jobs.
+    elastic: bool,
 }
 
 /// Draws a scenario. Outages range from reboots of seconds to nodes that do not return.
@@ -54,7 +56,17 @@ pub fn drawn_scenario(seed: u64) -> DrawnScenario {
         spares: numbers.pick(&[0, 0, 1, 2, 3]),
         exclusive: numbers.percent(25),
         driver: numbers.percent(20),
+        elastic: false,
     };
+    // Numbers of its own: other scenarios do not depend on those of elastic jobs.
+    let mut slices = Numbers(!seed);
+    if slices.percent(25) {
+        (sizes.elastic, sizes.jobs, sizes.driver) = (true, slices.pick(&[2, 3, 4]), false);
+        sizes.exclusive = slices.percent(50);
+        if !sizes.exclusive {
+            sizes.pods = 1;
+        }
+    }
     sizes.driver &= sizes.jobs == 1 && !sizes.exclusive;
     let jobset = jobset(&mut numbers, &sizes);
     let mut training = json!({
@@ -68,6 +80,9 @@ pub fn drawn_scenario(seed: u64) -> DrawnScenario {
         training["checkpoint"]["blocking"] = json!("600ms");
         training["checkpoint"]["commitDelay"] = json!("30s");
         training["checkpoint"]["restore"] = json!("1m");
+    }
+    if sizes.elastic {
+        training["elastic"] = elastic(&mut slices, sizes.jobs);
     }
     let processes: Vec<Value> = (0..numbers.pick(&[1, 1, 2, 2, 3])).map(|k| process(&mut numbers, k, &sizes)).collect();
     let mut scenario = json!({
@@ -99,6 +114,23 @@ pub fn drawn_scenario(seed: u64) -> DrawnScenario {
         }
     }
     DrawnScenario { scenario: scenario.to_string(), jobset: jobset.to_string() }
+}
+
+fn elastic(numbers: &mut Numbers, jobs: u32) -> Value {
+    let mut elastic = json!({
+        "minSlices": 1 + numbers.below(jobs as usize - 1),
+        "regrow": numbers.pick(&["NextCheckpoint", "AtOnce", "Never"]),
+    });
+    if numbers.percent(50) {
+        elastic["lastCall"] = json!(numbers.pick(&["0s", "10s", "10m"]));
+    }
+    if numbers.percent(30) {
+        elastic["factor"] = json!(numbers.pick(&[0.3, 0.6, 0.9]));
+    }
+    if numbers.percent(50) {
+        elastic["reinitialization"] = json!(numbers.pick(&["0s", "20s", "5m"]));
+    }
+    elastic
 }
 
 fn pools(sizes: &Sizes) -> Vec<Value> {
@@ -195,7 +227,9 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
         "maxRestarts": numbers.pick(&[0, 1, 3, 10, 100_000, 100_000, 100_000]),
         "restartStrategy": numbers.pick(strategies),
     });
-    if numbers.percent(15) {
+    if sizes.elastic && sizes.jobs != 3 {
+        policy["rules"] = json!([{"name": "one", "action": "RestartJob"}]);
+    } else if numbers.percent(15) {
         policy["rules"] = json!([{
             "name": "m",
             "action": numbers.pick(&[
@@ -240,7 +274,7 @@ fn jobset(numbers: &mut Numbers, sizes: &Sizes) -> Value {
             jobset["spec"]["replicatedJobs"][1]["dependsOn"] = json!([{"name": "d", "status": "Ready"}]);
         }
     }
-    if numbers.percent(85) {
+    if numbers.percent(85) || sizes.elastic {
         jobset["spec"]["failurePolicy"] = policy;
     }
     if sizes.exclusive {

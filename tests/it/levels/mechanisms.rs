@@ -1,7 +1,9 @@
 //! Mechanisms of level `pods` that level `nodes` lacked: each has a scenario in which it decides the result.
 
+use crate::support;
+
 use super::{
-    Case, DRAIN, EXIT, HOST, IN_PLACE, NEVER, REPAIR, assert_equal, assert_same_means, checked, pool, refused,
+    Case, DRAIN, EXIT, HOST, IN_PLACE, NEVER, REPAIR, SLICE, assert_equal, assert_same_means, checked, pool, refused,
 };
 
 const SLOW_STOP: &str = "containers: [{replicatedJob: w, stopAfter: 5m}]";
@@ -218,12 +220,12 @@ fn communication_takes_the_time_of_the_links() {
         + "  dcnLevels: [{name: su, label: su, gbitsPerSecond: 1600, latency: 14us}]\n";
     let degrades = "- {cause: switch, on: Island, does: Degrade, bandwidth: 0.5, mtbf: 4d, backAfter: 6h}\n";
     let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 20d, backAfter: 8h}\n";
-    let training = "6s, parallelism: [{axis: data, over: Islands}, {axis: tensor, over: Island}], communication: [{axis: data, \
+    let training = ", parallelism: [{axis: data, over: Islands}, {axis: tensor, over: Island}], communication: [{axis: data, \
                     collective: AllReduce, bytes: 140G}, {axis: tensor, collective: AllReduce, bytes: 250G}]";
     let case = Case {
         pools,
         annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
-        step: training,
+        training,
         ..Case::new("BlockingRecreate", (3, 4), 0, &[degrades, slow, EXIT, HOST])
     };
     let scenario = case.scenario();
@@ -238,4 +240,89 @@ fn communication_takes_the_time_of_the_links() {
     }
     let shared = Case { annotations: "", ..case };
     assert!(refused(&shared.scenario()).contains("without exclusive placement"));
+}
+
+const SINGLE: &str = "maxRestarts: 100000, rules: [{name: one, action: RestartJob}]";
+
+/// An elastic job of six slices of two hosts, each of which has an island of its own.
+fn elastic<'a>(strategy: &'static str, training: &'a str, faults: &[&str]) -> Case<'a> {
+    Case {
+        pools: pool("count: 6, nodesPerIsland: 2", "example.com/slice: \"s-{pool}\""),
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        limit: SINGLE.to_owned(),
+        training,
+        ..Case::new(strategy, (6, 2), 0, faults)
+    }
+}
+
+/// A job continues without the slices that fail, and slices that return take part again as the policy says.
+#[test]
+fn slices_that_return_take_part_again() {
+    let slice = SLICE.replace("8h", "3h");
+    for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
+        let training = format!(", elastic: {{minSlices: 3, regrow: {regrow}}}");
+        assert_equal(regrow, &elastic("Recreate", &training, &[&slice]).scenario(), 6);
+        assert_equal(regrow, &elastic("BlockingRecreate", &training, &[EXIT]).scenario(), 6);
+    }
+    let paces = ", elastic: {minSlices: 1, factor: 0.4, lastCall: 10m}";
+    assert_equal("last call and factor", &elastic("Recreate", paces, &[&slice]).scenario(), 6);
+    let all = Case { limit: "maxRestarts: 100000".to_owned(), ..elastic("Recreate", paces, &[&slice]) };
+    assert_equal("restarts of all Jobs", &all.scenario(), 6);
+}
+
+/// Faults on slices that do not take part have no effect on the others.
+#[test]
+fn silent_faults_concern_the_slices_that_take_part() {
+    let hang = "- {cause: hang, does: Hang, mtbf: 10d, detectedAfter: 3h}\n";
+    let slow = "- {cause: slow, does: Slow, factor: 1.5, mtbf: 10d, backAfter: 6h}\n";
+    let wrong = "- {cause: wrong, does: Corrupt, mtbf: 10d, foundAfter: 3h}\n";
+    for regrow in ["AtOnce", "Never"] {
+        let training = format!(", elastic: {{minSlices: 2, regrow: {regrow}}}");
+        let case = elastic("Recreate", &training, &[hang, slow, wrong, SLICE]);
+        assert_equal(regrow, &case.scenario(), 6);
+    }
+}
+
+/// A partition does not end processes: the job initializes again in a shorter time, and a checkpoint in the memory of
+/// a host is lost only with the host.
+#[test]
+fn processes_of_slices_continue_after_an_interruption() {
+    let partition = "- {cause: network, does: Partition, mtbf: 8d, backAfter: {uniform: [20s, 4m]}}\n";
+    let checkpoint = "{every: 1h, tiers: [{every: 1m, survives: Process, restore: 10s}]}";
+    let training = |last_call| format!(", elastic: {{minSlices: 2, lastCall: {last_call}, reinitialization: 10s}}");
+    let (usual, none) = (training("30s"), training("0s"));
+    assert_equal("partitions", &elastic("Recreate", &usual, &[partition, EXIT]).scenario(), 12);
+    assert_equal("tiers", &Case { checkpoint, ..elastic("Recreate", &usual, &[SLICE]) }.scenario(), 6);
+    // The job continues before the machine is lost, so that the checkpoint in its memory is lost one interruption later.
+    let case = Case { checkpoint, ..elastic("Recreate", &none, &[SLICE, EXIT]) };
+    assert_same_means("no last call", &case.scenario(), support::cases(6, 24));
+}
+
+/// The work of an elastic job is complete while slices are missing: their Jobs get the nodes of others, and are complete
+/// when their pods have run.
+#[test]
+fn a_slice_that_is_late_finds_nothing_to_do() {
+    let training = ", work: 30h, elastic: {minSlices: 1}";
+    let often = SLICE.replace("10d", "1d");
+    let scenario = elastic("Recreate", training, &[&often]).scenario();
+    assert_equal("work ends", &scenario, 12);
+    for one in checked(&scenario, 7, 12) {
+        let (pods, nodes) = (one.pods.jobsets[0].completed_s, one.nodes.jobsets[0].completed_s);
+        let differ = pods.zip(nodes).is_none_or(|(pods, nodes)| (pods - nodes).abs() > 3.0);
+        assert!(!differ, "{pods:?} and {nodes:?}");
+    }
+}
+
+/// All Jobs that are not slices take part in each segment, wherever they are in the JobSet.
+#[test]
+fn other_jobs_of_an_elastic_jobset_take_part() {
+    let exits = EXIT.replace("20d", "8d");
+    let training = ", elastic: {replicatedJob: w, minSlices: 1}";
+    let more = second(1);
+    let case = Case { limit: SINGLE.to_owned(), training, more: &more, ..Case::new("Recreate", (3, 1), 4, &[&exits]) };
+    assert_equal("after the slices", &case.scenario(), 6);
+    let training = ", elastic: {replicatedJob: b, minSlices: 1}";
+    let more = second(1).replace("replicas: 1", "replicas: 3");
+    let case = Case { limit: SINGLE.to_owned(), training, more: &more, ..Case::new("Recreate", (1, 1), 4, &[&exits]) };
+    assert_equal("before the slices", &case.scenario(), 6);
 }
