@@ -1,5 +1,5 @@
-//! Elastic jobs: the state of their slices. `sim_reliability::training` decides which slices take part, when a job starts
-//! with fewer of them, and when slices are added.
+//! Elastic jobs: the state of their slices. `sim_reliability::training` decides which slices take part, when a job
+//! starts with fewer of them, and when slices are added.
 
 use super::{TrainingSegment, TrainingState};
 use crate::accounting::TimeAccounting;

@@ -107,8 +107,8 @@ impl Replication<'_, '_> {
         }
     }
 
-    /// Returns whether a pod with a state of its own has the condition Ready, if it has run for long enough. The control
-    /// plane considers a pod ready until it notices that its machine is silent.
+    /// Returns whether a pod with a state of its own has the condition Ready, if it has run for long enough. The
+    /// control plane considers a pod ready until it notices that its machine is silent.
     fn has_ready_condition(&self, pod: usize) -> bool {
         let row = &self.pods[pod];
         let runs = row.exists && row.node.is_some() && !row.is_deleting && !row.is_restarting && !row.starts_late;

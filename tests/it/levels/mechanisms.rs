@@ -293,7 +293,7 @@ fn processes_of_slices_continue_after_an_interruption() {
     let (usual, none) = (training("30s"), training("0s"));
     assert_equal("partitions", &elastic("Recreate", &usual, &[partition, EXIT]).scenario(), 12);
     assert_equal("tiers", &Case { checkpoint, ..elastic("Recreate", &usual, &[SLICE]) }.scenario(), 6);
-    // The job continues before the machine is lost, so that the checkpoint in its memory is lost one interruption later.
+    // The job continues before the machine is lost: the checkpoint in its memory is lost one interruption later.
     let case = Case { checkpoint, ..elastic("Recreate", &none, &[SLICE, EXIT]) };
     assert_same_means("no last call", &case.scenario(), support::cases(6, 24));
 }
