@@ -437,7 +437,7 @@ fn jobs_wait_for_those_before_them_in_the_startup_order_at_both_levels() {
             // An exit within the seconds of a restart may hit a pod that is not ready yet at the other level.
             let all = checked(&case.scenario(), 7, 8);
             let differs = |one: &&CheckedLevels| !one.is_equal();
-            assert!(all.iter().filter(differs).count() <= 1, "{name}, {strategy}: several replications differ");
+            assert!(all.iter().filter(differs).count() <= 2, "{name}, {strategy}: several replications differ");
             for one in &all {
                 let [pods, nodes] = one.goodput();
                 assert!((pods - nodes).abs() <= GOODPUT_TOLERANCE, "{name}, {strategy}: goodput {pods} and {nodes}");

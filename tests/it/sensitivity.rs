@@ -74,7 +74,7 @@ fn a_scenario_at_level_nodes_lists_its_measurement_assumptions() {
     let jobset_pods = "tests/it/levels/gang.yaml";
     let nodes = json(&[jobset_pods, "--parameters-only"]);
     let off = row(&nodes, "nodes.measuredRestarts");
-    assert_eq!(off["value"], "8");
+    assert_eq!(off["value"], "8 to 64");
     let text = off["source"].as_str().unwrap_or_default();
     assert!(text.contains("measured starts and restarts per JobSet"), "{text}");
     let pods = json(&[jobset_pods, "--parameters-only", "--level", "pods"]);

@@ -16,6 +16,8 @@ pub struct SweepSummary {
     pub schema: &'static str,
     pub version: String,
     pub scenario: String,
+    /// Level of detail of the replications.
+    pub level: String,
     /// Digest of the identity of the sweep.
     pub experiment: String,
     /// Hash over the digests of all replications in order.
@@ -109,6 +111,7 @@ impl SweepSummary {
             schema: SCHEMA,
             version: identity.version.clone(),
             scenario: identity.scenario.clone(),
+            level: identity.level.clone(),
             experiment: identity.digest(),
             digest: format!("{:016x}", fnv::fnv1a_words(all().map(|r| r.digest))),
             seed: identity.seed,

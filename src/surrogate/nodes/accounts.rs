@@ -2,11 +2,10 @@
 //! of them together.
 
 use super::model::NodesModel;
-use super::trainer::UndoneWork;
 use sim_base::{JobSetId, NodeId, SimTime};
 use sim_policy::placement::NodeSet;
 use sim_reliability::ledger::{Ledger, LedgerCategory, TimeLedger};
-use sim_reliability::training::BookedSegment;
+use sim_reliability::training::{BookedSegment, CompletedWork};
 
 /// Accelerators and their total price per hour in millionths of the currency.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +29,9 @@ impl HeldAccelerators {
         self.rate -= other.rate;
     }
 }
+
+/// Productive time that becomes lost, and who did the work.
+pub type UndoneWork = Vec<(CompletedWork<HeldAccelerators>, u64)>;
 
 #[derive(Copy, Clone, Debug)]
 struct JobTime {

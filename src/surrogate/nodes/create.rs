@@ -121,13 +121,13 @@ impl Replication<'_, '_> {
     /// Measured delays of the placement of a Job in the current start or restart.
     pub fn placement(&self, job: usize) -> PlacementDelays {
         let jobset = self.model.jobs[job].jobset;
-        let nth = job - self.jobs_of(jobset).start;
         let profile = &self.model.jobsets[jobset].profile;
         if self.jobsets[jobset].has_started {
             let JobDelays { first, rest, ready, .. } = self.job_delays(job);
             PlacementDelays { first, rest, ready }
         } else {
-            profile.starts[self.jobsets[jobset].delays % profile.starts.len()].placed[nth]
+            let start = &profile.starts[self.jobsets[jobset].delays % profile.starts.len()];
+            start.placed[self.position_of(job)]
         }
     }
 

@@ -205,7 +205,8 @@ impl Replication<'_, '_> {
     /// The kubelet reaches the control plane again. After a crash it finds that the containers have ended.
     fn return_machine(&mut self, node: NodeId, exit_code: i32) {
         let row = &mut self.health.rows[node.ix()];
-        if row.is_connected && row.exists {
+        // A machine that has not left does not create its Node again.
+        if row.is_connected {
             return;
         }
         let ran_on = std::mem::replace(&mut row.is_up, true);
@@ -301,7 +302,7 @@ impl Replication<'_, '_> {
         self.health.set_exists(node, false);
         let row = &mut self.health.rows[node.ix()];
         (row.evicts, row.epoch) = (false, row.epoch + 1);
-        let epoch = row.epoch;
+        let epoch = row.object_epoch;
         let pods = self.pods_for_places(node);
         self.places.set_object(node, false, &pods);
         self.update_health(node);

@@ -25,6 +25,8 @@ pub struct NodeRow {
     pub silent_by: (u32, SimTime),
     /// Identifies valid events; increases with each change of the machine or object.
     pub epoch: u32,
+    /// Increases with each deletion and creation of the Node object.
+    pub object_epoch: u32,
 }
 
 impl NodeRow {
@@ -61,6 +63,7 @@ impl<'m> NodeHealth<'m> {
             is_cordoned: false,
             silent_by: (SPARE, SimTime::ZERO),
             epoch: 0,
+            object_epoch: 0,
         };
         let mut limiters = ZoneLimiters::default();
         limiters.resize(model.cluster.zone_sizes.len());
@@ -138,7 +141,7 @@ impl<'m> NodeHealth<'m> {
     pub fn set_exists(&mut self, node: NodeId, exists: bool) {
         let row = &mut self.rows[node.ix()];
         if row.exists != exists {
-            row.exists = exists;
+            (row.exists, row.object_epoch) = (exists, row.object_epoch + 1);
             self.limiters.count(self.model.cluster.zone[node.ix()], 0, if exists { -1 } else { 1 });
         }
     }

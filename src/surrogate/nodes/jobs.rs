@@ -308,8 +308,6 @@ impl Replication<'_, '_> {
         let mut plan = std::mem::take(&mut self.plan);
         reconcile(&view, &mut plan);
         let before = &self.jobsets[jobset].status;
-        let has_failed = |view: &&JobView| view.finished.as_ref().is_some_and(|finished| finished.failed);
-        let failed_rj = views.iter().find(has_failed).map(|view| view.rj);
         let is_restart = plan.status.restarts > before.restarts;
         let single = self.single_restarts(jobset, &plan.status);
         let used = |status: &JobSetStatus| status.budget_used().max(0) as u32;
@@ -331,7 +329,8 @@ impl Replication<'_, '_> {
             return self.fail_jobset(jobset);
         }
         if is_restart {
-            self.restart_jobset(jobset, failed_rj);
+            let failed = self.jobs_of(jobset).find(|job| self.jobs[*job].finished.as_ref().is_some_and(|f| f.failed));
+            self.restart_jobset(jobset, failed);
         }
         single.into_iter().for_each(|job| self.restart_job(job));
     }
@@ -413,11 +412,13 @@ impl Replication<'_, '_> {
     }
 
     /// The restart is counted: all Jobs are deleted and created again.
-    fn restart_jobset(&mut self, jobset: usize, failed_rj: Option<u32>) {
+    fn restart_jobset(&mut self, jobset: usize, failed: Option<usize>) {
         self.order_restart(jobset, None);
+        let failed_rj = failed.map(|job| self.model.jobs[job].rj);
         let chosen = self.choose_restart(jobset, &self.model.jobsets[jobset].profile.restarts, failed_rj);
         self.jobsets[jobset].delays = chosen;
         (self.jobsets[jobset].has_started, self.jobsets[jobset].single) = (true, None);
+        self.draw_order(jobset, failed);
         for job in self.jobs_of(jobset) {
             self.jobs[job].single = None;
             let delay = self.job_delays(job);

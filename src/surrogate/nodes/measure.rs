@@ -21,6 +21,11 @@ use std::fmt;
 /// Number of measured restarts: enough for the spread of a delay, which changes goodput by less than 0.1 points if it
 /// is off by ten seconds.
 const RESTARTS: u64 = 8;
+/// Number of measured restarts of small JobSets: the order in which their Jobs follow each other decides which nodes
+/// they get, and eight restarts have few of the orders.
+const RESTARTS_MAX: u64 = 64;
+/// Number of pods in all measured restarts together, which limits the number of restarts.
+const MEASURED_PODS: u64 = 4096;
 /// Time between the readiness of all pods and the exit: polls and back-offs of the start are over.
 const BEFORE_EXIT: Duration = Duration::from_secs(300);
 /// Time limit of a measurement in virtual time.
@@ -70,10 +75,11 @@ pub fn measure(
     let jobs: Vec<(String, u32)> = job_names(&bare);
     let exit_code = exit_code(scenario);
     let rjs = positions(&bare);
-    let all = turns(&rjs, RESTARTS as usize);
+    let restarts = measured_restarts(&bare);
+    let all = turns(&rjs, restarts as usize);
     let simulate = |scenario: &ScenarioSpec, end: MeasuredEnd, failing: &[usize]| {
         let run = |nth| run((scenario, end), (&jobs, &rjs, failing), nth, stops);
-        (0..RESTARTS).into_par_iter().map(run).collect::<Result<Vec<MeasuredRestart>, NotMeasured>>()
+        (0..restarts).into_par_iter().map(run).collect::<Result<Vec<MeasuredRestart>, NotMeasured>>()
     };
     let runs_of =
         |scenario: &ScenarioSpec, failing: &[usize]| simulate(scenario, MeasuredEnd::Exit(exit_code), failing);
@@ -125,6 +131,12 @@ pub fn measure(
         return Err(NotMeasured::NeverReady(bare.jobsets[0].jobset.name.clone()));
     }
     Ok(profile)
+}
+
+/// Number of measured restarts.
+fn measured_restarts(bare: &ScenarioSpec) -> u64 {
+    let pods = bare.jobsets[0].jobset.spec.pods().max(1);
+    (MEASURED_PODS / pods).clamp(RESTARTS, RESTARTS_MAX)
 }
 
 /// Position of the replicatedJob of each Job.
@@ -194,7 +206,7 @@ pub fn measurement_parameters() -> Vec<MeasurementParameter> {
     vec![
         parameter(
             "nodes.measuredRestarts",
-            RESTARTS.to_string(),
+            format!("{RESTARTS} to {RESTARTS_MAX}"),
             "measured starts and restarts per JobSet; a replication chooses one of them for each of its restarts",
         ),
         parameter(
@@ -346,7 +358,8 @@ fn run(
         return Err(NotMeasured::Stopped);
     }
     let mut scenario = bare.clone();
-    let turn = (nth as usize * failing.len() / RESTARTS as usize).min(failing.len().saturating_sub(1));
+    let share = nth as usize * failing.len() / measured_restarts(bare) as usize;
+    let turn = share.min(failing.len().saturating_sub(1));
     let failed_job = failing[turn];
     let (job, pods) = &jobs[failed_job];
     let last_pod = format!("{job}-{}", pods - 1);
@@ -465,6 +478,7 @@ impl RestartDelays {
         let bound = run.jobs.iter().filter_map(|job| job.last_bound).max()?;
         Some(RestartDelays {
             failed_rj: run.failed_rj,
+            failed_job: run.failed_job,
             noticed: noticed.since(exited),
             siblings_deleted: Duration(siblings.since(noticed).0.saturating_sub(longest.0)),
             failed: failed.since(siblings),

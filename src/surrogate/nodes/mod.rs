@@ -16,6 +16,7 @@ mod jobs;
 mod links;
 mod measure;
 mod model;
+mod order;
 mod outcome;
 mod places;
 mod pods;
@@ -25,6 +26,7 @@ mod refuse;
 mod run;
 mod script;
 mod silent;
+mod slice_row;
 mod slices;
 mod trainer;
 

@@ -15,12 +15,13 @@ impl Replication<'_, '_> {
         self.on_node[node.ix()].clone()
     }
 
-    /// The node of a pod, if it has one.
+    /// The node of a pod, if it has or had one.
     pub fn node_of(&self, pod: usize) -> Option<NodeId> {
         let job = self.model.job_of_pod[pod] as usize;
         let number = (pod - self.model.jobs[job].pods.start) as u32;
         if self.pods[pod].is_apart {
-            return Some(self.pods[pod].node).filter(|node| node.is_some());
+            let row = &self.pods[pod];
+            return Some(if row.exists { row.node } else { row.last_node }).filter(|node| node.is_some());
         }
         self.jobs[job].crowd.node_of(number, self.model.cluster.len())
     }

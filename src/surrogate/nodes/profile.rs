@@ -58,6 +58,8 @@ pub struct PlacementDelays {
 pub struct RestartDelays {
     /// Position of the replicatedJob whose Job failed.
     pub failed_rj: u32,
+    /// Position of this Job among all Jobs of the JobSet.
+    pub failed_job: usize,
     /// From the exit of a container until the phase of its pod is Failed.
     pub noticed: Duration,
     /// From then until all other pods of its Job are deleted.

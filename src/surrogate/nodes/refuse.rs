@@ -34,6 +34,7 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         !scenario.faults.iter().all(is_known),
         "scripted actions other than faults of nodes, exits and silent faults (faults)",
     );
+    refuse(exit_codes(scenario).any(|code| code == 0), "exits with code 0, after which pods have succeeded");
     refuse(
         !scenario.faults.is_empty() && scenario.stop.when == StopWhen::Settled,
         "scripted faults with stop.when Settled; set AllJobSetsFinished or Time",

@@ -4,11 +4,12 @@ use super::accounts::NodesAccounts;
 use super::crowd::Crowd;
 use super::health::NodeHealth;
 use super::model::NodesModel;
+use super::order::{MeasuredOrder, draw_order};
 use super::outcome::{CountedRestart, JobSetResult, NodesOutcome, Recovery, RecoveryEnd};
 use super::places::NodePlaces;
 use super::profile::{JobDelays, RestartDelays, RunDelays};
 use super::queue::NodesQueue;
-use super::slices::SliceRow;
+use super::slice_row::SliceRow;
 use super::trainer::{FaultyProcess, NodesTrainer, SegmentOver, SegmentStart};
 use sim_api::spec::StopWhen;
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
@@ -164,6 +165,8 @@ pub(super) struct PodRow {
     pub exists: bool,
     /// `NodeId::NONE` while it waits for a node.
     pub node: NodeId,
+    /// The node on which it ended, until it has a replacement.
+    pub last_node: NodeId,
     /// Its machine has failed, or its Node is gone: it ends when the machine or garbage collection ends it.
     pub is_lost: bool,
     /// It was bound while its machine did not reach the control plane, so that it has not started.
@@ -194,6 +197,7 @@ impl PodRow {
             is_apart: false,
             exists: false,
             node: NodeId::NONE,
+            last_node: NodeId::NONE,
             is_lost: false,
             starts_late: false,
             is_deleting: false,
@@ -217,7 +221,8 @@ impl PodRow {
 
     /// The pod does not exist any more; whatever was scheduled for it is void.
     pub fn end(&mut self) {
-        *self = PodRow { is_apart: self.is_apart, bound_at: self.bound_at, epoch: self.epoch + 1, ..PodRow::new() };
+        let (is_apart, bound_at, last_node) = (self.is_apart, self.bound_at, self.node);
+        *self = PodRow { is_apart, bound_at, last_node, epoch: self.epoch + 1, ..PodRow::new() };
     }
 }
 
@@ -323,6 +328,8 @@ pub(super) struct JobSetRow<'m> {
     pub epoch: u32,
     /// Index of the current measured restart or start, and how many were chosen.
     pub delays: usize,
+    /// Per Job, the position of the measured Job whose delays it has in this restart or start.
+    pub order: Vec<u32>,
     pub chosen: u32,
     /// Index of the measured delays of the current restart of a single Job, after the last restart of the JobSet.
     pub single: Option<usize>,
@@ -458,6 +465,7 @@ impl<'m, 'd> Replication<'m, 'd> {
                 ended: None,
                 epoch: 0,
                 delays: 0,
+                order: Vec::new(),
                 chosen: 0,
                 single: None,
                 has_started: false,
@@ -551,9 +559,10 @@ impl<'m, 'd> Replication<'m, 'd> {
         let (known, current) = match event {
             E::Submitted { .. } | E::Reconciled { .. } | E::LimitExceeded { .. } | E::Completed { .. } => return false,
             E::LimitersAdapted | E::TaintDue { .. } | E::Scripted { .. } => return false,
-            E::NodeUnknown { node, epoch } | E::TaintsRemoved { node, epoch } | E::OrphansRemoved { node, epoch } => {
+            E::NodeUnknown { node, epoch } | E::TaintsRemoved { node, epoch } => {
                 (epoch, self.health.rows[node.ix()].epoch)
             }
+            E::OrphansRemoved { node, epoch } => (epoch, self.health.rows[node.ix()].object_epoch),
             E::CorruptionDetected { jobset, nth } => {
                 let row = &self.jobsets[jobset];
                 return row.ended.is_some() || row.trainer.current_corruption() != Some(nth);
@@ -588,12 +597,48 @@ impl<'m, 'd> Replication<'m, 'd> {
         row.submitted = true;
         row.delays = chosen;
         row.trainer.job.ledger.record_submission(self.now);
-        let start = &profile.starts[chosen];
-        for (job, delays) in self.model.jobsets[jobset].jobs.clone().zip(&start.placed) {
+        self.draw_order(jobset, None);
+        for job in self.jobs_of(jobset) {
             self.jobs[job].is_awaited = true;
-            let epoch = self.jobs[job].epoch;
-            self.schedule_after(delays.first, NodesEvent::JobPlaced { job, epoch });
+            let (epoch, after) = (self.jobs[job].epoch, self.placement(job).first);
+            self.schedule_after(after, NodesEvent::JobPlaced { job, epoch });
         }
+    }
+
+    /// Draws which Job has which of the delays of the chosen restart, or of the start before the first one.
+    pub fn draw_order(&mut self, jobset: usize, failed: Option<usize>) {
+        let (of, row) = (&self.model.jobsets[jobset], &self.jobsets[jobset]);
+        let profile = &of.profile;
+        let is_start = !row.has_started;
+        let starts: Vec<_> = profile.starts.iter().map(|start| move |at: usize| start.placed[at].first).collect();
+        let restarts: Vec<_> = profile.restarts.iter().map(|restart| move |at: usize| restart.jobs[at].first).collect();
+        let measured = |nth: usize| {
+            if is_start {
+                return MeasuredOrder { first: &starts[nth], failed: None };
+            }
+            MeasuredOrder { first: &restarts[nth], failed: Some(profile.restarts[nth].failed_job) }
+        };
+        let number = if is_start { starts.len() } else { restarts.len() };
+        let sizes = of.spec.spec.replicated_jobs.iter().map(|rj| rj.replicas as usize);
+        let groups = sizes.scan(0, |end, size| {
+            *end += size;
+            Some(*end - size..*end)
+        });
+        let (entity, occurrence, draws) = (of.key, row.chosen, &mut *self.draws);
+        let drawn = |job: usize| {
+            let purpose = StreamPurpose::MeasuredDelay;
+            let draw = UniformDraw { purpose, entity, occurrence, substream: 1 + job as u32 };
+            measured(draws.below(draw, number as u32) as usize)
+        };
+        let order = draw_order(groups, failed.map(|job| job - of.jobs.start), measured(row.delays % number), drawn);
+        self.jobsets[jobset].order = order;
+    }
+
+    /// Position of a Job among the measured ones in the current start or restart.
+    pub fn position_of(&self, job: usize) -> usize {
+        let of = self.model.jobs[job].jobset;
+        let nth = job - self.jobs_of(of).start;
+        self.jobsets[of].order.get(nth).map_or(nth, |position| *position as usize)
     }
 
     /// Chooses one of `of` measured restarts or starts.
@@ -620,7 +665,7 @@ impl<'m, 'd> Replication<'m, 'd> {
     pub fn job_delays(&self, job: usize) -> JobDelays {
         let of = self.model.jobs[job].jobset;
         let (profile, row) = (&self.model.jobsets[of].profile, &self.jobsets[of]);
-        let nth = job - self.jobs_of(of).start;
+        let nth = self.position_of(job);
         match self.jobs[job].single {
             Some(single) => profile.single_jobs[single].jobs[nth],
             None => profile.restarts[row.delays % profile.restarts.len()].jobs[nth],

@@ -1,6 +1,6 @@
 //! The training job of a JobSet at level `nodes`, with the arithmetic of the engine.
 
-use super::accounts::HeldAccelerators;
+use super::accounts::{HeldAccelerators, UndoneWork};
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{JobId, JobSetId, NodeId, SimTime};
@@ -57,9 +57,6 @@ pub struct SegmentStart {
     /// The nodes of all ready pods, each with its Job; used if the job needs hosts.
     pub nodes: Vec<(NodeId, JobId)>,
 }
-
-/// Productive time that becomes lost, and who did the work.
-pub type UndoneWork = Vec<(CompletedWork<HeldAccelerators>, u64)>;
 
 /// The end of a segment.
 pub struct SegmentOver {

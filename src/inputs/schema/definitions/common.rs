@@ -46,7 +46,7 @@ static EXPERIMENT: ObjectSchema = ObjectSchema {
                  Jobs and JobSets with delays of restarts measured beforehand (docs/levels.md). Has no effect on a \
                  Fleet.",
             )
-            .default("Pods")
+            .otherwise("`Nodes` in `plan`, `sweep` and `sensitivity` if it supports the inputs, else `Pods`")
             .example("Nodes"),
     ],
 };

@@ -49,6 +49,9 @@ enum InputSource {
     Fleet(SourceText),
 }
 
+/// The name of a variant, a point or a candidate, and its overrides.
+pub type PlannedInputs = (String, Result<Vec<FieldOverride>, CommandFailure>);
+
 /// Inputs with all overrides applied.
 pub enum LoadedInput {
     Pods(Box<LoadedScenario>),
@@ -97,25 +100,24 @@ impl ExperimentInput {
             }
             _ => return Ok(loaded),
         }
-        self.leaves_nodes(&mut std::iter::once(Ok(Vec::new())), quiet);
+        self.leaves_nodes(&mut std::iter::once((String::new(), Ok(Vec::new()))), quiet);
         self.load(&[])
     }
 
-    /// Returns to level `pods` if the program has chosen level `nodes` and this does not support the inputs with one of
-    /// these overrides. Returns whether it did; then the inputs have to be loaded again.
-    pub fn leaves_nodes(
-        &mut self, all: &mut dyn Iterator<Item = Result<Vec<FieldOverride>, CommandFailure>>, quiet: bool,
-    ) -> bool {
+    /// Returns to level `pods` if the program has chosen level `nodes` and this does not support one of these inputs.
+    /// Returns whether it did; then the inputs have to be loaded again.
+    pub fn leaves_nodes(&mut self, all: &mut dyn Iterator<Item = PlannedInputs>, quiet: bool) -> bool {
         if !self.chose_nodes {
             return false;
         }
         // Overrides that cannot be loaded are errors later.
-        let refused = all.filter_map(Result::ok).find_map(|sets| {
-            let LoadedInput::Pods(loaded) = self.load(&sets).ok()? else { return None };
+        let mut refused = all.filter_map(|(name, sets)| {
+            let LoadedInput::Pods(loaded) = self.load(&sets.ok()?).ok()? else { return None };
             let why = node_level::why_not(&loaded.scenario).into_iter().next()?;
-            let names: Vec<String> = sets.iter().map(|(path, value)| format!(" with {path}={value}")).collect();
-            Some(format!("level pods, because level nodes does not support these inputs{}: {why}", names.concat()))
+            let with = if name.is_empty() { name } else { format!(" with {name}") };
+            Some(format!("level pods, because level nodes does not support these inputs{with}: {why}"))
         });
+        let refused = refused.next();
         if let Some(why) = &refused {
             (self.level, self.chose_nodes) = (Some(ModelLevel::Pods), false);
             if !quiet {

@@ -15,7 +15,7 @@ pub mod shipped_clusters;
 pub mod stored_run;
 
 pub use dominant_assumptions::model_defaults;
-pub use experiment_input::{ExperimentInput, LoadedInput, note_not_modelled};
+pub use experiment_input::{ExperimentInput, LoadedInput, PlannedInputs, note_not_modelled};
 pub use input_copies::{InputCopies, copy_scenario, result_options};
 pub use loaded_run::{DEFAULT_SCRAPE, LoadedRun};
 pub use shell_words::{options, quoted, words};

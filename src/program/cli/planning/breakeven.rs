@@ -2,7 +2,8 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, VariantArg, Verbosity, parse_variant};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::{cli::inputs::options, cli::planning::trial_runner::TrialRunner};
+use crate::cli::inputs::{PlannedInputs, options};
+use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::planning::breakeven::{SearchEffort, SearchPoint, break_even};
 use sim_analysis::planning::{ParameterRange as ValueRange, SampleMetric};
 use sim_report::planning::breakeven::BreakEvenReport;
@@ -24,7 +25,7 @@ pub struct BreakEvenArgs {
     /// Metric to compare [default: goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Maximum number of replications per value and variant [default: 160 with pods, 1,280 otherwise]
+    /// Maximum number of replications per value and variant [default: 160 at level pods, 1,280 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -45,7 +46,11 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?.with_verbosity(args.verbosity);
     let ends = [args.over.low, args.over.high].into_iter();
     let ends = ends.flat_map(|value| [false, true].map(|is_b| SearchPoint { value, is_b }));
-    let candidates: Vec<_> = ends.clone().map(|point| sets(&runner, args, &point)).collect();
+    let named = |point: SearchPoint| {
+        let value = args.over.written(point.value);
+        (format!("{} at {}={value}", name(args, point.is_b), args.over.path), sets(&runner, args, &point))
+    };
+    let candidates: Vec<PlannedInputs> = ends.clone().map(named).collect();
     runner.try_candidates(&mut candidates.into_iter())?;
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));

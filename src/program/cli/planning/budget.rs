@@ -34,7 +34,7 @@ pub struct BudgetArgs {
     /// disruptions is simulated]
     #[arg(long, value_name = "CAUSE")]
     pub ignore: Vec<String>,
-    /// Number of replications [default: 200 with pods, 2,000 otherwise]
+    /// Number of replications [default: 200 at level pods, 2,000 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub struct IntervalArgs {
     /// Metric to optimize [default: goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Maximum number of replications per interval [default: 160 with pods, 1,600 otherwise]
+    /// Maximum number of replications per interval [default: 160 at level pods, 1,600 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::PlannedInputs;
 use crate::cli::planning::trial_runner::{CheckArgs, TrialRunner, rows};
 use crate::{cli::inputs::LoadedInput, cli::inputs::options, cli::output};
 use sim_analysis::experiment::{ReplicatedJobSet, ReplicationOutcome, ReplicationResult};
@@ -34,7 +35,7 @@ pub struct SparesArgs {
     /// Largest value to try [default: 32]
     #[arg(long, value_name = "N")]
     pub max: Option<u64>,
-    /// Maximum number of replications per candidate [default: 320 with pods, 2,560 otherwise]
+    /// Maximum number of replications per candidate [default: 320 at level pods, 2,560 otherwise]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     /// Price of a node-hour of a Fleet [default: costs are in node-hours]
@@ -96,9 +97,12 @@ pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     }
     let searched = args.paths.iter().flat_map(|searched| {
         let (min, max) = bounds(args, searched);
-        [min, max].map(|value| Ok(vec![(searched.path.clone(), value.to_string())]))
+        [min, max].map(|value| {
+            let set = (searched.path.clone(), value.to_string());
+            (format!("{}={value}", searched.path), Ok(vec![set]))
+        })
     });
-    runner.try_candidates(&mut searched.collect::<Vec<_>>().into_iter())?;
+    runner.try_candidates(&mut searched.collect::<Vec<PlannedInputs>>().into_iter())?;
     runner.check_levels_differ(&args.check)?;
     let plans = plans(&runner, args)?;
     if let Some(needed) = plans[0].too_few(&args.target) {

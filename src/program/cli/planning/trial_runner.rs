@@ -3,7 +3,7 @@
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat, Verbosity};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::node_level::{CHECK_TIME, CheckedReplications};
-use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions, options};
+use crate::cli::inputs::{ExperimentInput, LoadedInput, PlannedInputs, dominant_assumptions, options};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{ExperimentSubject, NodesExperiment, ReplicationLimits, ReplicationResult};
@@ -85,9 +85,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     /// Returns to level `pods` if the program has chosen level `nodes` and this does not support one of the candidates.
-    pub fn try_candidates(
-        &mut self, all: &mut dyn Iterator<Item = Result<Vec<FieldOverride>, CommandFailure>>,
-    ) -> Result<(), CommandFailure> {
+    pub fn try_candidates(&mut self, all: &mut dyn Iterator<Item = PlannedInputs>) -> Result<(), CommandFailure> {
         if self.given.leaves_nodes(all, self.quiet) {
             self.loaded = self.given.load(&[])?;
             self.subject = self.loaded.subject()?;

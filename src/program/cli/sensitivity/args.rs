@@ -13,7 +13,7 @@ pub struct SensitivityArgs {
     /// end.t_s; for ranges goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Number of replications per value [default: 5; with --ranges or --input 40 with pods, 400 otherwise]
+    /// Number of replications per value [default: 5; with --ranges or --input 40 at level pods, 400 otherwise]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Change of each value for its elasticity in percent

@@ -22,7 +22,10 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     let mut runner = TrialRunner::new(input, &args.output)?;
     let inputs = inputs(&runner, args)?;
     let values = |input: &SourcedRange| [&input.low, &input.high].map(|value| (input.path.clone(), value.clone()));
-    runner.try_candidates(&mut inputs.iter().flat_map(values).map(|set| Ok(vec![set])))?;
+    runner.try_candidates(&mut inputs.iter().flat_map(values).map(|(path, value)| {
+        let name = format!("{path}={value}");
+        (name, Ok(vec![(path, value)]))
+    }))?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     if n < 2 {
         bail!("--seeds: --ranges and --input need at least 2 replications");

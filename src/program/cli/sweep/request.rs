@@ -51,7 +51,9 @@ impl SweepRequest {
             axis.is_uncertain |= sim_inputs::is_uncertain(given.text(), &axis.path);
         }
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
-        let mut others = first_uses(&points).into_iter().map(|point| baseline.with_companions(&points.sets(point)));
+        let mut others = first_uses(&points)
+            .into_iter()
+            .map(|point| (points.name(point), baseline.with_companions(&points.sets(point))));
         if given.leaves_nodes(&mut others, quiet) {
             baseline = given.load(&[])?;
         }
