@@ -1,6 +1,7 @@
 //! Containers that the kubelet restarts in their pods after an exit.
 
-use super::run::{NodesEvent, Replication};
+use super::event::NodesEvent;
+use super::run::Replication;
 use sim_api::spec::RestartPolicy;
 use sim_base::Duration;
 use sim_base::random::{StreamPurpose, UniformDraw};

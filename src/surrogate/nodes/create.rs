@@ -1,8 +1,9 @@
 //! The creation of Jobs and pods, in the startup order of their JobSet, and the placement of pods.
 
+use super::event::NodesEvent;
 use super::places::{PodRole, SearchedPod};
 use super::profile::{JobDelays, PlacementDelays};
-use super::run::{NodesEvent, Replication};
+use super::run::Replication;
 use sim_base::{Duration, NodeId};
 use sim_engine::record::LedgerCategory;
 

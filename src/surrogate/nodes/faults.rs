@@ -1,6 +1,7 @@
 //! What faults and the timers of the control plane do to nodes and pods.
 
-use super::run::{NodesEvent, Replication};
+use super::event::NodesEvent;
+use super::run::Replication;
 use sim_api::spec::NodeRef;
 use sim_base::{Duration, NodeId, SimTime, ZoneId};
 use sim_reliability::faults::{FaultOperation, FaultScope, InjectedFault, SCRIPT, SPARE, ScriptTarget};

@@ -3,9 +3,10 @@
 //! A pod keeps its node. A pod that is lost is replaced by the Job controller; until then, the others hang or wait at
 //! the barrier (T-10).
 
+use super::event::NodesEvent;
 use super::outcome::CountedRestart;
 use super::profile::InPlaceDelays;
-use super::run::{NodesEvent, Replication};
+use super::run::Replication;
 use sim_base::Duration;
 
 impl Replication<'_, '_> {

@@ -1,9 +1,11 @@
 //! Jobs and JobSets: failures of pods, and restarts. The decisions are those of `sim_policy`; measured delays determine
 //! when they take effect.
 
+use super::event::NodesEvent;
 use super::outcome::CountedRestart;
 use super::profile::{JobDelays, RestartDelays};
-use super::run::{JobRow, NodesEvent, Replication};
+use super::rows::JobRow;
+use super::run::Replication;
 use sim_api::spec::{POD_FAILURE_POLICY, PodReplacementPolicy, RestartStrategy};
 use sim_base::{Duration, SimTime};
 use sim_engine::record::LedgerCategory;

@@ -5,7 +5,9 @@
 //! failed in the measurement; the others of its replicatedJob share the other delays in a drawn order, in which each
 //! Job is as early or late as in one of the measurements.
 
+use super::run::Replication;
 use sim_base::Duration;
+use sim_base::random::{StreamPurpose, UniformDraw};
 use std::ops::Range;
 
 /// What is known of a measured start or restart, for the order of its Jobs.
@@ -53,4 +55,42 @@ pub fn draw_order<'a>(
         }
     }
     order
+}
+
+impl Replication<'_, '_> {
+    /// Draws which Job has which of the delays of the chosen restart, or of the start before the first one.
+    pub fn draw_order(&mut self, jobset: usize, failed: Option<usize>) {
+        let (of, row) = (&self.model.jobsets[jobset], &self.jobsets[jobset]);
+        let profile = &of.profile;
+        let is_start = !row.has_started;
+        let starts: Vec<_> = profile.starts.iter().map(|start| move |at: usize| start.placed[at].first).collect();
+        let restarts: Vec<_> = profile.restarts.iter().map(|restart| move |at: usize| restart.jobs[at].first).collect();
+        let measured = |nth: usize| {
+            if is_start {
+                return MeasuredOrder { first: &starts[nth], failed: None };
+            }
+            MeasuredOrder { first: &restarts[nth], failed: Some(profile.restarts[nth].failed_job) }
+        };
+        let number = if is_start { starts.len() } else { restarts.len() };
+        let sizes = of.spec.spec.replicated_jobs.iter().map(|rj| rj.replicas as usize);
+        let groups = sizes.scan(0, |end, size| {
+            *end += size;
+            Some(*end - size..*end)
+        });
+        let (entity, occurrence, draws) = (of.key, row.chosen, &mut *self.draws);
+        let drawn = |job: usize| {
+            let purpose = StreamPurpose::MeasuredDelay;
+            let draw = UniformDraw { purpose, entity, occurrence, substream: 1 + job as u32 };
+            measured(draws.below(draw, number as u32) as usize)
+        };
+        let order = draw_order(groups, failed.map(|job| job - of.jobs.start), measured(row.delays % number), drawn);
+        self.jobsets[jobset].order = order;
+    }
+
+    /// Position of a Job among the measured ones in the current start or restart.
+    pub fn position_of(&self, job: usize) -> usize {
+        let of = self.model.jobs[job].jobset;
+        let nth = job - self.jobs_of(of).start;
+        self.jobsets[of].order.get(nth).map_or(nth, |position| *position as usize)
+    }
 }

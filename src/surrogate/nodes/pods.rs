@@ -2,7 +2,8 @@
 
 use super::crowd::Crowd;
 use super::places::{CrowdSearch, PodRole};
-use super::run::{PodRow, Replication};
+use super::rows::PodRow;
+use super::run::Replication;
 use sim_base::NodeId;
 
 impl Replication<'_, '_> {

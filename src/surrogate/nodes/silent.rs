@@ -1,6 +1,7 @@
 //! Silent faults, of which no component is notified: hanging processes, slow machines and corrupt results.
 
-use super::run::{NodesEvent, Replication};
+use super::event::NodesEvent;
+use super::run::Replication;
 use super::trainer::FaultyProcess;
 use sim_api::spec::SilentFaults;
 use sim_base::{Duration, NodeId};

@@ -1,7 +1,8 @@
 //! Elastic jobs: which Jobs are ready, and what the training job does when that changes. `sim_reliability::training`
 //! decides which slices take part, as at level `pods`.
 
-use super::run::{NodesEvent, Replication};
+use super::event::NodesEvent;
+use super::run::Replication;
 use sim_base::{Duration, JobId, NodeId, SimTime};
 use sim_engine::record::LedgerCategory;
 use sim_reliability::training::{AvailableSlices, SliceGroup, SliceRegrowth, SliceStart};
